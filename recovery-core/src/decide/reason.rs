@@ -1,0 +1,277 @@
+//! Why a partition is refused: one variant a reason, its own fields, a permanent code, one sentence.
+//!
+//! Promises: a sentence says what was found and where. It never says what will be done with the files:
+//! only the layer that does something says that (F59, F84).
+
+use thiserror::Error;
+
+use crate::format::SuperblockSlot;
+use crate::observe::Stop;
+use crate::storage::Name;
+use crate::units::{Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart};
+
+/// Why a partition is not served. The same bytes always earn the same reason.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Reason {
+    /// Bytes that were made durable are damaged or gone.
+    #[error(
+        "segment {segment} proves {proven_bytes} bytes and stops there ({}), but {durable_bytes} bytes up \
+         to offset {durable_next_offset} (exclusive) were made durable",
+        stop.code()
+    )]
+    LostDurable {
+        /// The segment.
+        segment: SegmentStart,
+        /// Where the proven prefix ends.
+        proven_bytes: Length,
+        /// Why it ends there.
+        stop: Stop,
+        /// How many bytes were durable at least.
+        durable_bytes: Length,
+        /// One behind the last durable offset.
+        durable_next_offset: Offset,
+        /// First offset that is lost.
+        first_lost_offset: Offset,
+    },
+    /// Damage, and behind it a batch that continues this partition.
+    #[error(
+        "segment {segment} is damaged at byte {position} ({}), and a whole batch of this partition with \
+         base offset {survivor_offset} follows at byte {survivor_position}",
+        stop.code()
+    )]
+    InteriorDamage {
+        /// The segment.
+        segment: SegmentStart,
+        /// Where the damage starts.
+        position: Position,
+        /// What it is.
+        stop: Stop,
+        /// Where the first survivor lies.
+        survivor_position: Position,
+        /// Its base offset.
+        survivor_offset: Offset,
+        /// How many survivors there are.
+        survivors: u64,
+    },
+    /// Damage, and the bytes behind it could not be judged within the budget.
+    #[error(
+        "segment {segment} is damaged at byte {position}, and of the {residue_bytes} bytes from there the \
+         budget did not allow all to be judged ({candidates} candidates looked at)"
+    )]
+    UnprovenResidue {
+        /// The segment.
+        segment: SegmentStart,
+        /// Where the damage starts.
+        position: Position,
+        /// Bytes from there to the end of the file.
+        residue_bytes: Length,
+        /// Candidates looked at before the budget ran out.
+        candidates: u64,
+    },
+    /// A whole batch of another partition lies at the end of the chain.
+    #[error(
+        "segment {segment} holds at byte {position} a whole batch of partition {found}, and this is \
+         partition {expected}"
+    )]
+    ForeignBatch {
+        /// The segment.
+        segment: SegmentStart,
+        /// Where the batch lies.
+        position: Position,
+        /// The partition id it carries.
+        found: PartitionId,
+        /// The partition id of this partition.
+        expected: PartitionId,
+    },
+    /// A whole batch does not continue the chain.
+    #[error(
+        "segment {segment} holds at byte {position} a whole batch with base offset {found}, and the chain \
+         continues at {expected}"
+    )]
+    OffsetDiscontinuity {
+        /// The segment.
+        segment: SegmentStart,
+        /// Where the batch lies.
+        position: Position,
+        /// Its base offset.
+        found: Offset,
+        /// The offset that would continue the chain.
+        expected: Offset,
+    },
+    /// A whole batch leaves no next offset.
+    #[error(
+        "segment {segment} holds at byte {position} a whole batch of {message_count} messages from offset \
+         {base_offset}, behind which no offset is left"
+    )]
+    OffsetOverflow {
+        /// The segment.
+        segment: SegmentStart,
+        /// Where the batch lies.
+        position: Position,
+        /// Its base offset.
+        base_offset: Offset,
+        /// Its message count.
+        message_count: u32,
+    },
+    /// A whole batch larger than any door lets in.
+    #[error(
+        "segment {segment} holds at byte {position} a whole batch of {batch_bytes} bytes, and the ceiling \
+         is {ceiling_bytes}"
+    )]
+    RecordCeiling {
+        /// The segment.
+        segment: SegmentStart,
+        /// Where the batch lies.
+        position: Position,
+        /// Its length.
+        batch_bytes: Length,
+        /// The frozen ceiling.
+        ceiling_bytes: Length,
+    },
+    /// Offsets between two segments that no record explains.
+    #[error(
+        "offsets {first_missing} to {last_missing} lie between segment {segment} and segment {next_segment}, \
+         and no record explains their absence"
+    )]
+    Hole {
+        /// The earlier segment.
+        segment: SegmentStart,
+        /// The later segment.
+        next_segment: SegmentStart,
+        /// First missing offset.
+        first_missing: Offset,
+        /// Last missing offset, inclusive.
+        last_missing: Offset,
+    },
+    /// A segment starts at offsets that the one before it holds.
+    #[error("segment {segment} holds offsets up to {last_offset}, and segment {next_segment} follows it")]
+    Overlap {
+        /// The earlier segment.
+        segment: SegmentStart,
+        /// Its last offset.
+        last_offset: Offset,
+        /// The later segment.
+        next_segment: SegmentStart,
+    },
+    /// A segment without a proven batch, followed by another one.
+    #[error(
+        "segment {segment} proves no batch in its {log_bytes} bytes, and segment {next_segment} follows it"
+    )]
+    EmptyNonTailSegment {
+        /// The empty segment.
+        segment: SegmentStart,
+        /// Length of its log.
+        log_bytes: Length,
+        /// The segment that follows.
+        next_segment: SegmentStart,
+    },
+    /// The ledger names a segment that is not there.
+    #[error("segment {segment} was durable with {durable_bytes} bytes, and its log is not in the directory")]
+    MissingSegment {
+        /// The segment.
+        segment: SegmentStart,
+        /// How many bytes of it were durable at least.
+        durable_bytes: Length,
+        /// The first segment that is there, if any is.
+        first_present: Option<SegmentStart>,
+    },
+    /// A name that ends in `.log` and is no segment.
+    #[error("the entry {name} ends in .log and is not a regular file named by 20 digits of an offset")]
+    UnexpectedFile {
+        /// The first such name.
+        name: Name,
+        /// How many there are.
+        count: u64,
+    },
+    /// A superblock slot holds bytes that do not verify.
+    #[error("superblock slot {} holds {length_bytes} bytes that do not verify", slot.name())]
+    SuperblockUnreadable {
+        /// The slot.
+        slot: SuperblockSlot,
+        /// Length of its file.
+        length_bytes: Length,
+    },
+    /// The ledger, or the superblock, belongs to something else.
+    #[error("{}", identity_sentence(.expected, .found))]
+    IdentityMismatch {
+        /// The partition that was asked for.
+        expected: Namespace,
+        /// Whose evidence lies in the directory.
+        found: FoundIdentity,
+    },
+    /// The log verifies, and is not the log that the ledger speaks of.
+    #[error(
+        "segment {segment} verifies up to byte {agrees_bytes} as the ledger has it, and differs from the \
+         ledger's mark at byte {differs_bytes} (offset {differs_next_offset} exclusive)"
+    )]
+    EvidenceConflict {
+        /// The segment.
+        segment: SegmentStart,
+        /// Position of the last mark that agrees; 0 if none does.
+        agrees_bytes: Position,
+        /// Position of the first mark that does not.
+        differs_bytes: Position,
+        /// Next offset of that mark.
+        differs_next_offset: Offset,
+    },
+    /// The metadata says that the partition was made, and its directory is gone.
+    #[error("partition {namespace} was made, and its directory is not there")]
+    MissingPartition {
+        /// The partition.
+        namespace: Namespace,
+    },
+}
+
+/// Whose evidence was found instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundIdentity {
+    /// A ledger of another partition, or of another life of this one.
+    Ledger {
+        /// Its namespace.
+        namespace: Namespace,
+        /// Its incarnation.
+        incarnation: Incarnation,
+    },
+    /// A superblock of another cluster or replica.
+    Superblock {
+        /// The slot.
+        slot: SuperblockSlot,
+    },
+}
+
+fn identity_sentence(expected: &Namespace, found: &FoundIdentity) -> String {
+    match found {
+        FoundIdentity::Ledger { namespace, incarnation } => format!(
+            "the ledger belongs to partition {namespace}, incarnation {incarnation}, and not to this life \
+             of partition {expected}"
+        ),
+        FoundIdentity::Superblock { slot } => format!(
+            "superblock slot {} of partition {expected} belongs to another cluster or replica",
+            slot.name()
+        ),
+    }
+}
+
+impl Reason {
+    /// The permanent code of this reason.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::LostDurable { .. } => "lost-durable",
+            Self::InteriorDamage { .. } => "interior-damage",
+            Self::UnprovenResidue { .. } => "unproven-residue",
+            Self::ForeignBatch { .. } => "foreign-batch",
+            Self::OffsetDiscontinuity { .. } => "offset-discontinuity",
+            Self::OffsetOverflow { .. } => "offset-overflow",
+            Self::RecordCeiling { .. } => "record-ceiling",
+            Self::Hole { .. } => "hole",
+            Self::Overlap { .. } => "overlap",
+            Self::EmptyNonTailSegment { .. } => "empty-non-tail-segment",
+            Self::MissingSegment { .. } => "missing-segment",
+            Self::UnexpectedFile { .. } => "unexpected-file",
+            Self::SuperblockUnreadable { .. } => "superblock-unreadable",
+            Self::IdentityMismatch { .. } => "identity-mismatch",
+            Self::EvidenceConflict { .. } => "evidence-conflict",
+            Self::MissingPartition { .. } => "missing-partition",
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Bytes on disk: sizes, encode, decode. No I/O and no opinion.
+//!
+//! Promises: byte-compatible with Apache Iggy's segments (batch, frame, index, superblock), one file a
+//! structure, little-endian throughout; `docs/format.md` shows each as a picture. The ledger is ours.
+//! Leaves out: whether bytes belong where they lie ([`crate::observe`]).
+
+mod batch;
+mod bytes;
+mod checksum;
+mod file_name;
+mod frame;
+mod index_entry;
+mod ledger_record;
+mod superblock;
+
+pub use batch::{BATCH_BYTES_MAX, BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHeader, HeaderDamage};
+pub use checksum::{Checksum, Hasher};
+pub use file_name::{FileName, SuperblockSlot};
+pub use frame::{FRAME_HASHED_FROM, FRAME_HEADER_BYTES, FrameDamage, FrameHeader};
+pub use index_entry::{INDEX_ENTRY_BYTES, IndexEntry};
+pub use ledger_record::{
+    ChainHash, IdentityTag, LEDGER_RECORD_BYTES, LedgerKind, LedgerRecord, Mark, RecordDamage,
+};
+pub use superblock::{SUPERBLOCK_BYTES_MAX, Superblock, SuperblockDamage};

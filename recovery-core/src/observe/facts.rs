@@ -1,0 +1,565 @@
+//! What observation states: facts about one partition, with no opinion on any of them.
+//!
+//! Promises: plain values, equal for equal disks, whatever the window, the step limit, the listing order
+//! or the warmth of a cache. Leaves out: verdicts ([`crate::decide`]).
+
+use crate::format::{
+    ChainHash, Checksum, HeaderDamage, IndexEntry, LedgerRecord, Mark, SuperblockSlot,
+};
+use crate::storage::{EntryKind, Errno, Name, StorageError};
+use crate::units::{
+    Durability, Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart,
+};
+
+/// Why a walk over a log stopped (DESIGN section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stop {
+    /// The file ended exactly behind a batch.
+    End,
+    /// Damage: the next batch, or its header, passes the end of the file.
+    Short,
+    /// Damage: no header, or frames that do not tile the batch.
+    Undecodable,
+    /// Damage: a message checksum or the batch checksum does not match.
+    BadChecksum,
+    /// Damage: the file goes on past its sealed length.
+    Overrun,
+    /// Misplaced: a batch that verifies, of another partition id.
+    Foreign,
+    /// Misplaced: a batch that verifies, above the next offset.
+    Gap,
+    /// Misplaced: a batch that verifies, below the next offset.
+    Regression,
+    /// Misplaced: a batch that verifies, behind whose last message no offset fits.
+    Overflow,
+    /// Misplaced: a batch that verifies, larger than any door lets in.
+    Oversize,
+    /// A mark of the ledger lies on no batch boundary, or its offset or chain hash differs.
+    Conflict,
+    /// The bytes cannot be read, twice in a row, or two reads of them differ.
+    Unreadable,
+}
+
+impl Stop {
+    /// Every stop, in the order of the decision table.
+    pub const ALL: [Self; 12] = [
+        Self::End,
+        Self::Short,
+        Self::Undecodable,
+        Self::BadChecksum,
+        Self::Overrun,
+        Self::Foreign,
+        Self::Gap,
+        Self::Regression,
+        Self::Overflow,
+        Self::Oversize,
+        Self::Conflict,
+        Self::Unreadable,
+    ];
+
+    /// The permanent word for this stop.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Short => "short",
+            Self::Undecodable => "undecodable",
+            Self::BadChecksum => "bad-checksum",
+            Self::Overrun => "overrun",
+            Self::Foreign => "foreign",
+            Self::Gap => "gap",
+            Self::Regression => "regression",
+            Self::Overflow => "overflow",
+            Self::Oversize => "oversize",
+            Self::Conflict => "conflict",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// Why a walk stopped, with the numbers behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopDetail {
+    /// See [`Stop::End`].
+    End,
+    /// See [`Stop::Short`].
+    Short {
+        /// Bytes that the batch, or its header, needs.
+        needed: Length,
+        /// Bytes that the file still has.
+        available: Length,
+    },
+    /// See [`Stop::Undecodable`].
+    Undecodable(Undecodable),
+    /// See [`Stop::BadChecksum`].
+    BadChecksum(BadChecksum),
+    /// See [`Stop::Overrun`].
+    Overrun {
+        /// The length the segment was sealed at.
+        sealed: Length,
+    },
+    /// See [`Stop::Foreign`].
+    Foreign {
+        /// The partition id that the batch carries.
+        found: PartitionId,
+    },
+    /// See [`Stop::Gap`].
+    Gap {
+        /// The batch's base offset.
+        found: Offset,
+    },
+    /// See [`Stop::Regression`].
+    Regression {
+        /// The batch's base offset.
+        found: Offset,
+    },
+    /// See [`Stop::Overflow`].
+    Overflow {
+        /// The batch's base offset.
+        base_offset: Offset,
+        /// Its message count.
+        message_count: u32,
+    },
+    /// See [`Stop::Oversize`].
+    Oversize {
+        /// The batch's length.
+        batch_length: Length,
+    },
+    /// See [`Stop::Conflict`].
+    Conflict {
+        /// The last mark of the segment that agrees, if any does.
+        agrees: Option<Mark>,
+        /// The first that does not.
+        differs: Mark,
+    },
+    /// See [`Stop::Unreadable`].
+    Unreadable {
+        /// The second error, or [`Errno::STALE`] if two reads of the same place differ.
+        errno: Errno,
+        /// Where the read began.
+        position: Position,
+    },
+}
+
+impl StopDetail {
+    /// The stop without its numbers, as the decision table takes it.
+    pub const fn stop(&self) -> Stop {
+        match self {
+            Self::End => Stop::End,
+            Self::Short { .. } => Stop::Short,
+            Self::Undecodable(_) => Stop::Undecodable,
+            Self::BadChecksum(_) => Stop::BadChecksum,
+            Self::Overrun { .. } => Stop::Overrun,
+            Self::Foreign { .. } => Stop::Foreign,
+            Self::Gap { .. } => Stop::Gap,
+            Self::Regression { .. } => Stop::Regression,
+            Self::Overflow { .. } => Stop::Overflow,
+            Self::Oversize { .. } => Stop::Oversize,
+            Self::Conflict { .. } => Stop::Conflict,
+            Self::Unreadable { .. } => Stop::Unreadable,
+        }
+    }
+}
+
+/// What is wrong with the structure of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecodable {
+    /// The header itself.
+    Header(HeaderDamage),
+    /// The count of messages cannot fit the claimed length.
+    Count {
+        /// The claimed count.
+        claimed: u32,
+    },
+    /// A frame does not fit what is left of the batch, or its reserved field is not zero.
+    Frame {
+        /// Index of the frame.
+        index: u32,
+    },
+    /// The frames end before the batch does, or are more than the header counts.
+    Tiling {
+        /// The claimed count.
+        claimed: u32,
+        /// Frames found before the batch ended or the count was reached.
+        found: u32,
+    },
+}
+
+/// Which checksum does not match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadChecksum {
+    /// That of a message.
+    Message {
+        /// Index of its frame.
+        index: u32,
+        /// The stored value.
+        stored: Checksum,
+        /// The value of the bytes.
+        actual: Checksum,
+    },
+    /// That of the batch.
+    Batch {
+        /// The stored value.
+        stored: Checksum,
+        /// The value of the bytes.
+        actual: Checksum,
+    },
+}
+
+/// What lies between the proven prefix and the end of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Residue {
+    /// Nothing. Only with [`Stop::End`].
+    None,
+    /// Only zero bytes.
+    Zeros,
+    /// Bytes in which no batch verifies.
+    Noise,
+    /// A batch verifies that continues this partition.
+    Survivor,
+    /// A batch verifies, and none that continues this partition.
+    Stray,
+    /// The budget ran out before all of it was looked at, and no survivor was seen.
+    Unproven,
+}
+
+impl Residue {
+    /// Every residue, in the order of the decision table.
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Zeros, Self::Noise, Self::Survivor, Self::Stray, Self::Unproven];
+
+    /// The permanent word for this residue.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Zeros => "zeros",
+            Self::Noise => "noise",
+            Self::Survivor => "survivor",
+            Self::Stray => "stray",
+            Self::Unproven => "unproven",
+        }
+    }
+}
+
+/// How a stop relates to what was durable (DESIGN section 4, "the relation").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Evidence {
+    /// Nothing is known about this place.
+    Unknown,
+    /// Bytes behind the stop were durable.
+    Below,
+    /// Nothing behind the stop is known to have been durable.
+    AtOrAbove,
+}
+
+impl Evidence {
+    /// Every relation, in the order of the decision table.
+    pub const ALL: [Self; 3] = [Self::Unknown, Self::Below, Self::AtOrAbove];
+
+    /// The permanent word for this relation.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Below => "below",
+            Self::AtOrAbove => "at-or-above",
+        }
+    }
+}
+
+/// How an index relates to its log. Derived data: never a reason to refuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IndexState {
+    /// Starts at the first batch, every entry names a proven batch. It may lag behind the log.
+    Good,
+    /// No file; or a file without an entry beside a log that has batches.
+    Absent,
+    /// Good entries, then 1 to 23 bytes that are none (F97).
+    PartialTail,
+    /// An entry that names no proven batch, in its place and order.
+    Wrong,
+}
+
+impl IndexState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Good, Self::Absent, Self::PartialTail, Self::Wrong];
+
+    /// The permanent word for this state.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Absent => "absent",
+            Self::PartialTail => "partial-tail",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+/// The prefix of a log in which every batch verifies and continues the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proven {
+    /// One behind its last byte.
+    pub end: Position,
+    /// One behind its last offset; the segment's start if it holds no message.
+    pub next_offset: Offset,
+    /// Batches, empty ones included.
+    pub batches: u64,
+    /// Messages, counted one by one (F39).
+    pub messages: u64,
+    /// Messages whose stored delta disagrees with their place in the batch.
+    pub delta_mismatches: u64,
+    /// The chain hash at `end`; `None` without a ledger, where no incarnation is known.
+    pub chain_hash: Option<ChainHash>,
+}
+
+/// A batch that verifies, found in a residue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Find {
+    /// Where its header starts.
+    pub position: Position,
+    /// Its partition id.
+    pub partition_id: PartitionId,
+    /// Its base offset.
+    pub base_offset: Offset,
+    /// Its message count.
+    pub message_count: u32,
+    /// Its length.
+    pub batch_length: Length,
+}
+
+/// Most finds of one kind that are listed one by one; the counts go on behind them.
+pub const FINDS_LISTED_MAX: usize = 64;
+
+/// What lies past the proven prefix, and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResidueFacts {
+    /// Its kind.
+    pub kind: Residue,
+    /// Its length in bytes: log length minus proven end.
+    pub length: Length,
+    /// XXH3-64 of all of it as it was read once; `None` if it was not read to its end.
+    pub checksum: Option<Checksum>,
+    /// How many survivors there are.
+    pub survivor_count: u64,
+    /// The first survivors, by position.
+    pub survivors: Vec<Find>,
+    /// One behind the largest offset that a survivor holds.
+    pub survivors_next_offset: Option<Offset>,
+    /// How many strays there are.
+    pub stray_count: u64,
+    /// The first strays, by position.
+    pub strays: Vec<Find>,
+    /// Candidates looked at.
+    pub candidates: u64,
+}
+
+/// An index as it was found, and what a rebuilt one would hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexFacts {
+    /// Its state.
+    pub state: IndexState,
+    /// Its length in bytes; `None` if there is no such file.
+    pub length: Option<Length>,
+    /// XXH3-64 of all its bytes; `None` if there is no such file.
+    pub checksum: Option<Checksum>,
+    /// Whole entries.
+    pub entries: u64,
+    /// The entries of a new index over the proven prefix, sparse and bounded in number
+    /// ([`crate::observe::REBUILT_ENTRIES_MAX`]); empty when `state` is good.
+    pub rebuilt: Vec<IndexEntry>,
+    /// Whether the file's bytes are a prefix of the encoded `rebuilt` entries, so that nothing would be
+    /// lost by replacing it.
+    pub is_prefix_of_rebuilt: bool,
+}
+
+/// Everything known about one segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentFacts {
+    /// The segment.
+    pub start: SegmentStart,
+    /// Length of its log.
+    pub log_length: Length,
+    /// How far the log is proven.
+    pub proven: Proven,
+    /// Why no further.
+    pub stop: StopDetail,
+    /// What follows.
+    pub residue: ResidueFacts,
+    /// How the stop relates to what was durable.
+    pub evidence: Evidence,
+    /// The newest valid mark of the segment, if the ledger has one.
+    pub mark: Option<Mark>,
+    /// The seal, if the ledger has one that is not void.
+    pub seal: Option<Seal>,
+    /// Its index.
+    pub index: IndexFacts,
+}
+
+/// How a segment was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seal {
+    /// The sealed end.
+    pub mark: Mark,
+    /// Where the next segment starts.
+    pub next_start: SegmentStart,
+}
+
+/// Offsets that nobody holds, by a record of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedGap {
+    /// First missing offset.
+    pub first: Offset,
+    /// One behind the last missing offset.
+    pub next: Offset,
+}
+
+/// The evidence that the ledger holds about one segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentMarks {
+    /// The segment.
+    pub segment: SegmentStart,
+    /// Its newest mark by slot.
+    pub newest: Mark,
+    /// Its seal, unless a later record of the segment voids it.
+    pub seal: Option<Seal>,
+    /// Older marks below `newest` that are not void, ascending by position: checked on the way. Bounded
+    /// in number ([`crate::observe::MARKS_CHECKED_MAX`]); the highest are kept.
+    pub checks: Vec<Mark>,
+}
+
+/// What the ledger says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerFacts {
+    /// The newest valid record: it speaks for floor, reserved offset, generation and a clean stop.
+    pub newest: LedgerRecord,
+    /// The slot that the next record takes: the first one behind every byte of the file.
+    pub next_slot: u64,
+    /// Valid records of the current epoch.
+    pub valid: u64,
+    /// Slots that hold bytes and no valid record of this ledger.
+    pub skipped: u64,
+    /// The segments at or above the floor that have a mark, ascending.
+    pub segments: Vec<SegmentMarks>,
+    /// Gaps that a record explains, ascending.
+    pub gaps: Vec<RecordedGap>,
+}
+
+/// How the ledger was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LedgerState {
+    /// No file, an empty one, or one without a single valid record: inference mode.
+    None {
+        /// Length of the file, if there is one.
+        length: Option<Length>,
+    },
+    /// Records of this partition.
+    Known(LedgerFacts),
+    /// Valid records, and all of another partition or another life of this one.
+    Mismatch {
+        /// Whose they are.
+        namespace: Namespace,
+        /// Which life.
+        incarnation: Incarnation,
+    },
+}
+
+impl LedgerState {
+    /// The facts, if the ledger is this partition's.
+    pub const fn known(&self) -> Option<&LedgerFacts> {
+        match self {
+            Self::Known(facts) => Some(facts),
+            Self::None { .. } | Self::Mismatch { .. } => None,
+        }
+    }
+}
+
+/// How the superblock pair was found (IGGY_FORMAT section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuperblockState {
+    /// Both slots missing or empty.
+    None,
+    /// The newest valid record.
+    Known {
+        /// Next offset to mint; 0 says none was recorded.
+        offset_frontier: Offset,
+        /// The slot that holds it.
+        slot: SuperblockSlot,
+        /// Its sequence.
+        sequence: u64,
+    },
+    /// A slot has bytes that do not verify. There is no fallback to the other one.
+    Unreadable {
+        /// The slot.
+        slot: SuperblockSlot,
+        /// Its length.
+        length: Length,
+    },
+    /// The record is of another cluster, or of another replica.
+    Mismatch {
+        /// The slot that holds it.
+        slot: SuperblockSlot,
+    },
+}
+
+/// An entry of the directory that is neither segment nor any other file of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherEntry {
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What lies in the partition directory, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Segments that have a log, ascending.
+    pub segments: Vec<SegmentStart>,
+    /// Names that end in `.log` and are no segment, or a segment's name on no regular file; ascending.
+    pub unexpected: Vec<OtherEntry>,
+    /// Scratch: `*.staging`, and indexes without a log; regular files only, ascending.
+    pub scratch: Vec<Name>,
+    /// Everything else that is not ledger or superblock, ascending: left alone.
+    pub others: Vec<OtherEntry>,
+}
+
+/// How much was read and hashed to learn the facts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Bytes that storage returned.
+    pub bytes_read: u64,
+    /// Bytes given to a hash.
+    pub bytes_hashed: u64,
+    /// Frame bytes a probe stepped over.
+    pub bytes_walked: u64,
+    /// The most bytes read plus hashed in one step.
+    pub longest_step_bytes: u64,
+}
+
+/// Everything known about one partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionFacts {
+    /// Which partition.
+    pub namespace: Namespace,
+    /// What the caller says the directory was written with; counts only without a ledger.
+    pub durability: Durability,
+    /// Names.
+    pub listing: Listing,
+    /// The ledger.
+    pub ledger: LedgerState,
+    /// The superblock.
+    pub superblock: SuperblockState,
+    /// Segments at or above the floor, ascending.
+    pub segments: Vec<SegmentFacts>,
+    /// Segments below the floor, ascending: expired, not judged and not served.
+    pub expired: Vec<SegmentStart>,
+    /// What it took.
+    pub work: Work,
+}
+
+/// Why observation could not be finished: an error is not evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The directory is locked by somebody else.
+    Locked,
+    /// A storage call failed.
+    Io(StorageError),
+}

@@ -1,0 +1,97 @@
+//! The name of one directory entry, held inline so that errors and listings allocate nothing.
+
+use std::fmt;
+
+/// Longest name in bytes; `NAME_MAX` on Linux (`limits.h`).
+pub const NAME_BYTES_MAX: usize = 255;
+
+/// One component of a path: 1 to 255 bytes, no `/`, no NUL, neither `.` nor `..`.
+///
+/// So a name can never lead out of the directory it is looked up in.
+#[derive(Clone, Copy)]
+pub struct Name {
+    length: u8,
+    bytes: [u8; NAME_BYTES_MAX],
+}
+
+impl Name {
+    /// Takes `bytes` as a name, or `None` if they are not one component.
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        let refused = bytes.is_empty()
+            || bytes.len() > NAME_BYTES_MAX
+            || bytes.contains(&b'/')
+            || bytes.contains(&0)
+            || bytes == b"."
+            || bytes == b"..";
+        if refused {
+            return None;
+        }
+        let mut name = Self { length: bytes.len() as u8, bytes: [0; NAME_BYTES_MAX] };
+        name.bytes[..bytes.len()].copy_from_slice(bytes);
+        Some(name)
+    }
+
+    /// The name's bytes.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+
+    /// The same name with `suffix` behind it, or `None` if that is too long.
+    pub fn with_suffix(&self, suffix: &[u8]) -> Option<Self> {
+        let length = self.as_bytes().len();
+        let total = length + suffix.len();
+        if total > NAME_BYTES_MAX || suffix.contains(&b'/') || suffix.contains(&0) {
+            return None;
+        }
+        let mut name = *self;
+        name.bytes[length..total].copy_from_slice(suffix);
+        name.length = total as u8;
+        Some(name)
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Name {}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.as_bytes().cmp(other.as_bytes())
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Names come from a disk: a byte that is no text or no printable character is escaped.
+        for chunk in self.as_bytes().utf8_chunks() {
+            for character in chunk.valid().chars() {
+                if character.is_control() {
+                    write!(formatter, "{}", character.escape_default())?;
+                } else {
+                    write!(formatter, "{character}")?;
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(formatter, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "\"{self}\"")
+    }
+}

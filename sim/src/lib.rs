@@ -1,0 +1,1 @@
+//! The deterministic simulator that tries to break `recovery-core`.

@@ -1,0 +1,3 @@
+//! The `sim` program.
+
+fn main() {}
