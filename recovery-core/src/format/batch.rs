@@ -73,10 +73,9 @@ impl BatchHeader {
             return Err(HeaderDamage::Length { claimed: header.batch_length.get() });
         }
         match bytes[RESERVED_AT..].iter().position(|byte| *byte != 0) {
-            Some(index) => Err(HeaderDamage::Reserved {
-                at: RESERVED_AT + index,
-                value: bytes[RESERVED_AT + index],
-            }),
+            Some(index) => {
+                Err(HeaderDamage::Reserved { at: RESERVED_AT + index, value: bytes[RESERVED_AT + index] })
+            }
             None => Ok(header),
         }
     }

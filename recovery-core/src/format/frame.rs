@@ -84,9 +84,7 @@ impl FrameHeader {
     #[inline]
     pub fn frame_length(&self) -> Length {
         Length::new(
-            FRAME_HEADER_BYTES as u64
-                + u64::from(self.payload_length)
-                + u64::from(self.user_headers_length),
+            FRAME_HEADER_BYTES as u64 + u64::from(self.payload_length) + u64::from(self.user_headers_length),
         )
     }
 }

@@ -7,8 +7,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::bytes::{put_u32, put_u64, u32_at, u64_at};
-use super::{Checksum, Hasher};
+use super::Checksum;
+use super::bytes::{put_u64, u32_at, u64_at};
 use crate::units::{Durability, Incarnation, Length, Namespace, Offset, Position, SegmentStart};
 
 /// Bytes of a ledger record. A sector is a multiple of it, so no record straddles one.
@@ -374,10 +374,7 @@ const fn durability_of(number: u8) -> Option<Durability> {
 /// The inverse of [`Namespace::packed`].
 fn unpack(packed: u64) -> Option<Namespace> {
     let part = |shift: u32, bits: u32| u32::try_from((packed >> shift) & ((1 << bits) - 1));
-    let namespace = Namespace {
-        stream: part(32, 32).ok()?,
-        topic: part(20, 12).ok()?,
-        partition: part(0, 20).ok()?,
-    };
+    let namespace =
+        Namespace { stream: part(32, 32).ok()?, topic: part(20, 12).ok()?, partition: part(0, 20).ok()? };
     namespace.is_packable().then_some(namespace)
 }

@@ -15,7 +15,7 @@ mod superblock;
 
 pub use batch::{BATCH_BYTES_MAX, BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHeader, HeaderDamage};
 pub use checksum::{Checksum, Hasher};
-pub use file_name::{FileName, SuperblockSlot};
+pub use file_name::{FileName, SuperblockSlot, partition_components};
 pub use frame::{FRAME_HASHED_FROM, FRAME_HEADER_BYTES, FrameDamage, FrameHeader};
 pub use index_entry::{INDEX_ENTRY_BYTES, IndexEntry};
 pub use ledger_record::{

@@ -84,7 +84,7 @@ impl Superblock {
         put_u32(&mut bytes, 0, MAGIC);
         bytes[4..6].copy_from_slice(&VERSION.to_le_bytes());
         put_u64(&mut bytes, 8, self.sequence);
-        put_u32(&mut bytes, 24, PAYLOAD_BYTES as u32);
+        put_u32(&mut bytes, 24, u32::try_from(PAYLOAD_BYTES).expect("66 fits"));
         let payload = &mut bytes[PAYLOAD_AT..];
         put_u128(payload, 0, self.cluster);
         payload[16] = self.replica;

@@ -3,13 +3,9 @@
 //! Promises: plain values, equal for equal disks, whatever the window, the step limit, the listing order
 //! or the warmth of a cache. Leaves out: verdicts ([`crate::decide`]).
 
-use crate::format::{
-    ChainHash, Checksum, HeaderDamage, IndexEntry, LedgerRecord, Mark, SuperblockSlot,
-};
+use crate::format::{ChainHash, Checksum, HeaderDamage, IndexEntry, LedgerRecord, Mark, SuperblockSlot};
 use crate::storage::{EntryKind, Errno, Name, StorageError};
-use crate::units::{
-    Durability, Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart,
-};
+use crate::units::{Durability, Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart};
 
 /// Why a walk over a log stopped (DESIGN section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

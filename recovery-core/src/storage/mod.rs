@@ -12,7 +12,6 @@ mod error;
 pub mod exact;
 mod name;
 
-
 pub use error::{Call, Errno, StorageError};
 pub use name::{NAME_BYTES_MAX, Name};
 

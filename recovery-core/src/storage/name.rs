@@ -26,7 +26,8 @@ impl Name {
         if refused {
             return None;
         }
-        let mut name = Self { length: bytes.len() as u8, bytes: [0; NAME_BYTES_MAX] };
+        let length = u8::try_from(bytes.len()).expect("255 bytes at most were checked above");
+        let mut name = Self { length, bytes: [0; NAME_BYTES_MAX] };
         name.bytes[..bytes.len()].copy_from_slice(bytes);
         Some(name)
     }
@@ -46,7 +47,7 @@ impl Name {
         }
         let mut name = *self;
         name.bytes[length..total].copy_from_slice(suffix);
-        name.length = total as u8;
+        name.length = u8::try_from(total).expect("255 bytes at most were checked above");
         Some(name)
     }
 }
