@@ -11,9 +11,11 @@
 mod error;
 pub mod exact;
 mod name;
+mod partition_directory;
 
 pub use error::{Call, Errno, StorageError};
 pub use name::{NAME_BYTES_MAX, Name};
+pub use partition_directory::PartitionDirectory;
 
 /// What kind of thing a directory entry is, without following it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
