@@ -11,6 +11,7 @@
 mod error;
 pub mod exact;
 mod name;
+pub mod os;
 mod partition_directory;
 
 pub use error::{Call, Errno, StorageError};
@@ -75,7 +76,8 @@ pub trait Storage {
     ///
     /// # Errors
     ///
-    /// As `openat(2)` with `O_DIRECTORY | O_NOFOLLOW`.
+    /// As `openat(2)` with `O_DIRECTORY | O_NOFOLLOW`: whatever is no directory, a symbolic link to one
+    /// included, is [`Errno::NOT_A_DIRECTORY`].
     fn open_directory(&self, parent: &Self::Directory, name: &Name) -> Result<Self::Directory, StorageError>;
 
     /// Makes a new directory. Call: `make-directory`.
@@ -181,7 +183,7 @@ pub trait Storage {
     ///
     /// # Errors
     ///
-    /// As `renameat(2)`.
+    /// As `renameat(2)`. The error names `from`.
     fn rename(
         &self,
         from_directory: &Self::Directory,

@@ -1,0 +1,13 @@
+//! The integration tests of `recovery-core`: one binary, one module a surface.
+
+#![allow(
+    missing_docs,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::needless_pass_by_value,
+    clippy::unwrap_used,
+    reason = "tests build and look at real directories from outside, and a failed step is a failed test"
+)]
+
+mod storage_exact;
+mod storage_os;
