@@ -143,7 +143,7 @@ fn write_decimal(mut number: u64, digits: &mut [u8; STEM_DIGITS], width: usize) 
     at
 }
 
-fn parse_stem(stem: &[u8]) -> Option<SegmentStart> {
+pub(super) fn parse_stem(stem: &[u8]) -> Option<SegmentStart> {
     if stem.len() != STEM_DIGITS || !stem.iter().all(u8::is_ascii_digit) {
         return None;
     }

@@ -7,6 +7,7 @@
 mod batch;
 mod bytes;
 mod checksum;
+mod copy_name;
 mod file_name;
 mod frame;
 mod index_entry;
@@ -15,6 +16,7 @@ mod superblock;
 
 pub use batch::{BATCH_BYTES_MAX, BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHeader, HeaderDamage};
 pub use checksum::{Checksum, Hasher};
+pub use copy_name::CopyName;
 pub use file_name::{FileName, SuperblockSlot, partition_components};
 pub use frame::{FRAME_HASHED_FROM, FRAME_HEADER_BYTES, FrameDamage, FrameHeader};
 pub use index_entry::{INDEX_ENTRY_BYTES, IndexEntry};
