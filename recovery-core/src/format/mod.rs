@@ -5,6 +5,7 @@
 //! Leaves out: whether bytes belong where they lie ([`crate::observe`]).
 
 mod batch;
+mod batch_builder;
 mod bytes;
 mod checksum;
 mod copy_name;
@@ -15,6 +16,7 @@ mod ledger_record;
 mod superblock;
 
 pub use batch::{BATCH_BYTES_MAX, BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHeader, HeaderDamage};
+pub use batch_builder::{BatchBuilder, BatchTooLarge, LayoutDamage, Message, stamp};
 pub use checksum::{Checksum, Hasher};
 pub use copy_name::CopyName;
 pub use file_name::{FileName, SuperblockSlot, partition_components};

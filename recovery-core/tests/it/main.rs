@@ -9,5 +9,6 @@
     reason = "tests build and look at real directories from outside, and a failed step is a failed test"
 )]
 
+mod format;
 mod storage_exact;
 mod storage_os;
