@@ -1,1 +1,3 @@
 //! The deterministic simulator that tries to break `recovery-core`.
+
+pub mod schedule;

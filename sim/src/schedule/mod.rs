@@ -1,0 +1,37 @@
+//! The schedule: one explicit list of typed steps, generated, printed, parsed, replayed.
+//!
+//! Promises: a schedule holds every decision of a world, so that the same schedule is the same world;
+//! printing and parsing it is the identity; a seed, a run of fuzzer bytes and a file are three doors to
+//! the same values. Leaves out: disks, the core and oracles: nothing here runs anything.
+//!
+//! In reading order: [`scenario`] (the document), [`world`] (where it starts), [`step`] (what happens),
+//! [`crash`] and [`fault`] (what goes wrong) with [`target`] and [`field`] (where), [`expect`] (what must
+//! come of it).
+
+pub mod crash;
+pub mod expect;
+pub mod fault;
+pub mod field;
+pub mod scenario;
+pub mod step;
+pub mod target;
+pub mod word;
+pub mod world;
+
+pub use crash::{
+    CallPoint, Crash, CrashInside, Exception, Fill, Restart, SizeChoice, Survival, Survivors, SyncStage,
+};
+pub use expect::{
+    ActionWord, DispositionWord, ErrorClass, ExpectAnswer, ExpectPartition, ExpectPoll, ExpectSegment,
+    Expectation, ReasonWord, StatusWord,
+};
+pub use fault::{Edit, Fault, FaultInside, FaultKind, StrayEntry, Times, TornKind};
+pub use field::{BatchField, FieldSpan, FrameField, HeaderField, IndexField, LedgerField, SuperblockField};
+pub use scenario::{Kills, Origin, SCHEMA, Scenario, Schedule};
+pub use step::{
+    AcceptLoss, Action, Append, BatchId, Interruption, LinkState, NodeId, OffsetRange, Place, Plant, Poll,
+    Retain, Step,
+};
+pub use target::{Destination, FileRole, Slot, Target};
+pub use word::Word;
+pub use world::{Filesystem, Image, PartitionHeader, Regime, WorldHeader};
