@@ -179,12 +179,7 @@ pub struct Survival {
 impl Survival {
     /// The same choice for everything, zeros in the holes.
     pub const fn of(survive: Survivors) -> Self {
-        Self {
-            survive,
-            fill: Fill::Zeros,
-            size: None,
-            exceptions: Vec::new(),
-        }
+        Self { survive, fill: Fill::Zeros, size: None, exceptions: Vec::new() }
     }
 }
 

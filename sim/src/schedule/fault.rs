@@ -181,11 +181,7 @@ impl Fault {
             target,
             edit: None,
             restamp: false,
-            to: Destination {
-                batch: None,
-                segment: None,
-                partition: None,
-            },
+            to: Destination { batch: None, segment: None, partition: None },
             bytes: None,
             entry: StrayEntry::File,
             times: Times::Count(1),

@@ -43,11 +43,7 @@ pub struct Step {
 impl Step {
     /// A step on node 0 that nothing interrupts.
     pub const fn new(action: Action) -> Self {
-        Self {
-            node: NodeId(0),
-            action,
-            interruptions: Vec::new(),
-        }
+        Self { node: NodeId(0), action, interruptions: Vec::new() }
     }
 
     /// Whether the step only looks: `expect`, its siblings, and `either`. Such steps are not counted

@@ -88,9 +88,7 @@ impl WorldHeader {
 
     /// The place of a partition in [`WorldHeader::partitions`], or `None` if it is not of this world.
     pub fn index_of(&self, namespace: Namespace) -> Option<usize> {
-        self.partitions
-            .iter()
-            .position(|partition| partition.namespace == namespace)
+        self.partitions.iter().position(|partition| partition.namespace == namespace)
     }
 }
 
