@@ -10,5 +10,7 @@
 )]
 
 mod format;
+mod ledger;
+mod recording_storage;
 mod storage_exact;
 mod storage_os;
