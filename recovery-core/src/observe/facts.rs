@@ -337,7 +337,7 @@ pub struct ResidueFacts {
     pub survivor_count: u64,
     /// The first survivors, by position.
     pub survivors: Vec<Find>,
-    /// One behind the largest offset that a survivor holds.
+    /// One behind the largest offset that a survivor holds or, where the budget ran out, could hold.
     pub survivors_next_offset: Option<Offset>,
     /// How many strays there are.
     pub stray_count: u64,
@@ -358,6 +358,10 @@ pub struct IndexFacts {
     pub checksum: Option<Checksum>,
     /// Whole entries.
     pub entries: u64,
+    /// The last well-formed entry that names a place past the stop and an offset above the next one. It
+    /// speaks only where there is no ledger and the directory was written `Synced` or `Proven`: then all
+    /// bytes before its position were durable (DESIGN section 4, rule 1).
+    pub beyond: Option<IndexEntry>,
     /// The entries of a new index over the proven prefix, sparse and bounded in number
     /// ([`crate::observe::REBUILT_ENTRIES_MAX`]); empty when `state` is good.
     pub rebuilt: Vec<IndexEntry>,

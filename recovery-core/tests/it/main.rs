@@ -10,7 +10,5 @@
 )]
 
 mod format;
-mod ledger;
-mod recording_storage;
 mod storage_exact;
 mod storage_os;

@@ -1,0 +1,16 @@
+//! Every snapshot of the project, in one test binary: what a reviewer reads when a verdict changes.
+//!
+//! Promises: a snapshot holds what a person reads, rendered on purpose, without times, paths or addresses.
+//! Its name is its file's name in this directory.
+
+mod decision_table;
+
+/// Compares `text` with `snapshots/<name>.snap`.
+#[track_caller]
+fn check(name: &str, text: &str) {
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(".");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
