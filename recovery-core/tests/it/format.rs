@@ -9,13 +9,7 @@ use recovery_core::format::{
 };
 use recovery_core::units::{Length, Offset, PartitionId, Position};
 
-/// Turns hex digits into bytes; blanks are for the reader.
-fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let pairs = digits.chunks_exact(2);
-    assert!(pairs.remainder().is_empty(), "an even number of digits");
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
-}
+use crate::golden::hex;
 
 /// The bytes i mod 251.
 fn pattern() -> Vec<u8> {

@@ -9,6 +9,9 @@
     reason = "tests build and look at real directories from outside, and a failed step is a failed test"
 )]
 
+mod file_name;
 mod format;
+mod golden;
+mod ledger_record;
 mod storage_exact;
 mod storage_os;
