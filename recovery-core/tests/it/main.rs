@@ -13,5 +13,9 @@ mod file_name;
 mod format;
 mod golden;
 mod ledger_record;
+#[allow(dead_code, reason = "the tests that carry plans out come next")]
+mod memory_storage;
+mod plan_build;
+mod plan_world;
 mod storage_exact;
 mod storage_os;
