@@ -279,6 +279,7 @@ fn index_facts(segment: &Segment, index: Option<&Vec<u8>>) -> IndexFacts {
         length: index.map(|index| Length::new(index.len() as u64)),
         checksum: index.map(|index| Checksum::of(index)),
         entries: index.map_or(0, |index| (index.len() / INDEX_ENTRY_BYTES) as u64),
+        beyond: None,
         rebuilt: if state == IndexState::Good { Vec::new() } else { segment.rebuilt() },
         is_prefix_of_rebuilt: is_prefix,
     }
