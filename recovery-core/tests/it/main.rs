@@ -10,6 +10,7 @@
 )]
 
 mod file_name;
+mod fixture;
 mod format;
 mod golden;
 mod ledger_record;
