@@ -1,14 +1,44 @@
 //! Reads a partition and states facts: listing, ledger, superblock, walk, residue probe.
 //!
-//! Promises: no opinion and no write; bounded work and memory, in steps of a size the caller chooses.
+//! Promises: no opinion and no write; bounded work and memory, in steps of a size the caller chooses. The
+//! facts do not depend on the window, the limit of a step, the order of a listing or what is cached.
+//! Leaves out: what follows from the facts ([`crate::decide`]).
 
+mod candidate;
+mod directory_listing;
+mod drive;
 mod facts;
+mod finds;
+mod index_walk;
+mod ledger_reader;
+mod log_walk;
+mod meter;
+mod observation;
+mod payload;
+mod placement;
+mod residue_probe;
+mod residue_reader;
+mod segment_walk;
+mod stop;
+mod superblock_reader;
+mod verifier;
+mod window;
+mod workspace;
 
 pub use facts::{
-    BadChecksum, Evidence, FINDS_LISTED_MAX, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing,
-    OtherEntry, PartitionFacts, Proven, RecordedGap, Residue, ResidueFacts, Seal, SegmentFacts, SegmentMarks,
-    Stop, StopDetail, SuperblockState, Unavailable, Undecodable, Work,
+    Evidence, FINDS_LISTED_MAX, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing, OtherEntry,
+    PartitionFacts, Proven, RecordedGap, Residue, ResidueFacts, Seal, SegmentFacts, SegmentMarks,
+    SuperblockState, Unavailable, Work,
 };
+pub use observation::{Expectation, Observation, Observed, Progress, STEP_BYTES_MIN};
+pub use placement::misplacement;
+pub use residue_probe::{
+    PROBE_BYTES_PER_RESIDUE_BYTE, PROBE_READS_PER_RESIDUE_BYTE, RESIDUE_BYTES_PER_CANDIDATE,
+};
+pub use stop::{BadChecksum, Stop, StopDetail, Undecodable};
+pub use superblock_reader::SuperblockIdentity;
+pub use verifier::{Depth, HEADER_HASHED_BYTES_MAX, Taken, Verifier, Want};
+pub use workspace::{WINDOW_BYTES_MAX, WINDOW_BYTES_MIN, Workspace};
 
 /// Most entries of a rebuilt index; the spacing grows with the log instead.
 pub const REBUILT_ENTRIES_MAX: usize = 16 * 1024;

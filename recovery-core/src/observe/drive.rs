@@ -1,0 +1,195 @@
+//! Feeds a [`Verifier`] from a window over a file, within the step's limit and a probe's allowance.
+
+use super::StopDetail;
+use super::meter::Meter;
+use super::verifier::{HEADER_HASHED_BYTES_MAX, STORED_CHECKSUM_BYTES, Verifier, Want};
+use super::window::{Fill, Source, Window, in_buffer};
+use crate::format::{FRAME_HEADER_BYTES, FrameHeader};
+use crate::storage::{Storage, StorageError};
+
+/// Bytes between two frames that still count as one run of reading.
+const NEAR_BYTES: u64 = 512;
+
+/// How far a verification came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drive {
+    /// The step's limit ended first.
+    Paused,
+    /// The allowance ended first.
+    Exhausted,
+    /// The batch verifies, with so many deltas that disagree.
+    Whole(u64),
+    /// It does not.
+    Fault(StopDetail),
+}
+
+/// What a probe may still spend on candidates. The walk along the chain has no such limit, since the
+/// extents it visits are disjoint (F58).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Frame bytes to walk over and bytes to hash.
+    work: u64,
+    /// Bytes to read for candidates that the scan's own window does not show.
+    reads: u64,
+}
+
+impl Allowance {
+    pub(crate) const UNLIMITED: Self = Self { work: u64::MAX, reads: u64::MAX };
+
+    pub(crate) const fn new(work: u64, reads: u64) -> Self {
+        Self { work, reads }
+    }
+
+    /// Takes `count` bytes of work, or all of it if there are not so many left. Charged before the work is
+    /// done (F49).
+    #[must_use]
+    pub(crate) fn charge(&mut self, count: u64) -> bool {
+        let left = self.work.checked_sub(count);
+        self.work = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// A verification under way: a batch at `base` of a file.
+pub(crate) struct Drover<'a, 'b, S: Storage> {
+    pub(crate) source: &'a Source<'b, S>,
+    pub(crate) window: &'a mut Window,
+    /// Position of the batch's header.
+    pub(crate) base: u64,
+    /// Most bytes that one read may ask for.
+    pub(crate) ahead: u64,
+    pub(crate) meter: &'a mut Meter,
+    pub(crate) allowance: &'a mut Allowance,
+}
+
+impl<S: Storage> Drover<'_, '_, S> {
+    /// Goes on until the batch is judged, the step is over, or the allowance is used up.
+    ///
+    /// # Errors
+    ///
+    /// As [`Storage::read`].
+    pub(crate) fn drive(&mut self, verifier: &mut Verifier) -> Result<Drive, StorageError> {
+        // Each pass consumes at least one byte of the batch, so its length bounds the loop.
+        loop {
+            let pause = match verifier.want() {
+                Err(fault) => return Ok(Drive::Fault(fault)),
+                Ok(Want::Nothing) => {
+                    return Ok(match verifier.finish() {
+                        Ok(delta_mismatches) => Drive::Whole(delta_mismatches),
+                        Err(fault) => Drive::Fault(fault),
+                    });
+                }
+                Ok(Want::FrameHeader { at }) => self.frame(verifier, self.base + at)?,
+                Ok(Want::Body { at, left }) => self.body(verifier, self.base + at, left)?,
+            };
+            if let Some(drive) = pause {
+                return Ok(drive);
+            }
+        }
+    }
+
+    fn frame(&mut self, verifier: &mut Verifier, position: u64) -> Result<Option<Drive>, StorageError> {
+        if let Some(drive) = self.show(position, FRAME_HEADER_BYTES)? {
+            return Ok(Some(drive));
+        }
+        if self.meter.left() < HEADER_HASHED_BYTES_MAX {
+            return Ok(Some(Drive::Paused));
+        }
+        let mut header = [0; FRAME_HEADER_BYTES];
+        header.copy_from_slice(&self.window.from(position)[..FRAME_HEADER_BYTES]);
+        self.meter.walk(FRAME_HEADER_BYTES as u64);
+        let hashed = if verifier.hashes_bodies() { HEADER_HASHED_BYTES_MAX } else { STORED_CHECKSUM_BYTES };
+        if !self.allowance.charge(FRAME_HEADER_BYTES as u64 + hashed) {
+            return Ok(Some(Drive::Exhausted));
+        }
+        let whole = match FrameHeader::decode(&header) {
+            Ok(frame) if verifier.hashes_bodies() => self.show_whole(position, &frame)?.then_some(frame),
+            Ok(_) | Err(_) => None,
+        };
+        let taken = match whole {
+            Some(frame) => {
+                let length = in_buffer(frame.frame_length().get());
+                if !self.allowance.charge((length - FRAME_HEADER_BYTES) as u64) {
+                    return Ok(Some(Drive::Exhausted));
+                }
+                verifier.take_frame(&frame, &self.window.from(position)[..length])
+            }
+            None => verifier.take_frame_header(&header),
+        };
+        match taken {
+            Ok(taken) => {
+                self.meter.hash(taken.hashed);
+                Ok(None)
+            }
+            Err(fault) => Ok(Some(Drive::Fault(fault))),
+        }
+    }
+
+    /// Tries to have a whole frame in the window, so that it is hashed in one call.
+    fn show_whole(&mut self, position: u64, frame: &FrameHeader) -> Result<bool, StorageError> {
+        let length = frame.frame_length().get();
+        if length > self.window.capacity() as u64 / 2 || length > self.source.length - position {
+            return Ok(false);
+        }
+        let missing = length - length.min(self.window.from(position).len() as u64);
+        let affordable = missing <= self.ahead
+            && missing <= self.allowance.reads
+            && missing + length + HEADER_HASHED_BYTES_MAX <= self.meter.left();
+        if !affordable {
+            return Ok(false);
+        }
+        let shown = self.show_leaving(position, in_buffer(length), length + HEADER_HASHED_BYTES_MAX)?;
+        Ok(shown.is_none())
+    }
+
+    fn body(
+        &mut self,
+        verifier: &mut Verifier,
+        position: u64,
+        left: u64,
+    ) -> Result<Option<Drive>, StorageError> {
+        if let Some(drive) = self.show(position, 1)? {
+            return Ok(Some(drive));
+        }
+        let shown = self.window.from(position);
+        let count = (shown.len() as u64).min(left).min(self.meter.left());
+        if count == 0 {
+            return Ok(Some(Drive::Paused));
+        }
+        if !self.allowance.charge(count) {
+            return Ok(Some(Drive::Exhausted));
+        }
+        let taken = verifier.take_body(&shown[..in_buffer(count)]);
+        self.meter.hash(taken.hashed);
+        Ok(None)
+    }
+
+    fn show(&mut self, position: u64, need: usize) -> Result<Option<Drive>, StorageError> {
+        // Half of the step is kept for hashing what this half reads.
+        let keep = self.meter.left() / 2;
+        self.show_leaving(position, need, keep)
+    }
+
+    /// Makes bytes shown while leaving `keep` bytes of the step for hashing.
+    fn show_leaving(&mut self, position: u64, need: usize, keep: u64) -> Result<Option<Drive>, StorageError> {
+        if self.window.covers(position, need as u64) {
+            return Ok(None);
+        }
+        // A frame far from the last one says nothing of what lies behind it: only it is read.
+        let is_near = position <= self.window.end() + NEAR_BYTES;
+        let wanted = if is_near { self.ahead } else { self.ahead.min(need as u64) };
+        let ahead = wanted.min(self.meter.left() - keep).min(self.allowance.reads);
+        let before = self.meter.work().bytes_read;
+        let fill = self.window.ensure(self.source, position, need, ahead, self.meter)?;
+        let read = self.meter.work().bytes_read - before;
+        assert!(read <= self.allowance.reads, "a read asks for no more than the allowance has left");
+        if self.allowance.reads != u64::MAX {
+            self.allowance.reads -= read;
+        }
+        match fill {
+            Fill::Ready => Ok(None),
+            Fill::Paused if self.allowance.reads == 0 => Ok(Some(Drive::Exhausted)),
+            Fill::Paused => Ok(Some(Drive::Paused)),
+        }
+    }
+}

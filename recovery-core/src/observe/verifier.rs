@@ -1,0 +1,276 @@
+//! The one acceptor of batches: recovery's walk and probe, the reader, transfer and the tool all ask it.
+//!
+//! Promises: the same answer however the bytes are cut into pieces; memory of constant size; structure
+//! outranks checksums, so a batch whose frames do not tile is undecodable even if an earlier message
+//! checksum fails. Leaves out: whether the batch belongs where it lies ([`super::misplacement`]).
+
+use crate::format::{
+    BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHeader, Checksum, FRAME_HASHED_FROM, FRAME_HEADER_BYTES,
+    FrameHeader, Hasher,
+};
+
+use super::{BadChecksum, StopDetail, Undecodable};
+
+/// What a verification hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Frame headers, and the batch checksum over their stored checksums: cheap, and enough to reject
+    /// almost everything that is no batch (staged verification, DESIGN section 5).
+    Skeleton,
+    /// Every byte.
+    Full,
+}
+
+/// What a verification needs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// The 48 bytes of a frame header at this distance from the batch's first byte.
+    FrameHeader {
+        /// The distance.
+        at: u64,
+    },
+    /// Bytes of a frame's body, as many as are at hand, at most `left`.
+    Body {
+        /// The distance.
+        at: u64,
+        /// Bytes until the frame ends.
+        left: u64,
+    },
+    /// Nothing: ask [`Verifier::finish`].
+    Nothing,
+}
+
+/// Verifies one batch, piece by piece.
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    header: BatchHeader,
+    depth: Depth,
+    /// Over the header fields, then each frame's stored checksum.
+    batch: Hasher,
+    message: Hasher,
+    /// Distance of the next byte wanted from the batch's first byte.
+    at: u64,
+    frames: u32,
+    frame: Option<OpenFrame>,
+    fault: Option<BadChecksum>,
+    delta_mismatches: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OpenFrame {
+    stored: Checksum,
+    end: u64,
+}
+
+/// Bytes that a piece cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Bytes consumed: the verification never wants them again.
+    pub consumed: u64,
+    /// Bytes given to a hash.
+    pub hashed: u64,
+}
+
+/// Bytes of a stored checksum, as it enters the batch checksum.
+pub(crate) const STORED_CHECKSUM_BYTES: u64 = 8;
+
+/// The most bytes that one call hashes beyond the body bytes it is given: a frame header without its
+/// checksum, and the checksum into the batch's.
+pub const HEADER_HASHED_BYTES_MAX: u64 =
+    (FRAME_HEADER_BYTES - FRAME_HASHED_FROM) as u64 + STORED_CHECKSUM_BYTES;
+
+impl Verifier {
+    /// A verifier to be used again and again through [`Verifier::begin`].
+    pub fn new() -> Self {
+        let header = BatchHeader::read(&[0; BATCH_HEADER_BYTES]);
+        Self {
+            header,
+            depth: Depth::Full,
+            batch: Hasher::new(),
+            message: Hasher::new(),
+            at: 0,
+            frames: 0,
+            frame: None,
+            fault: None,
+            delta_mismatches: 0,
+        }
+    }
+
+    /// Begins a batch behind its decoded header. Hashes [`BATCH_HASHED_BYTES`].
+    ///
+    /// # Errors
+    ///
+    /// When the claimed count cannot fit the claimed length.
+    pub fn begin(&mut self, header: &BatchHeader, depth: Depth) -> Result<Taken, StopDetail> {
+        if !header.count_fits_blob() {
+            let claimed = header.message_count;
+            return Err(StopDetail::Undecodable(Undecodable::Count { claimed }));
+        }
+        self.header = *header;
+        self.depth = depth;
+        self.batch.reset();
+        self.batch.update(&header.hashed_fields());
+        self.at = BATCH_HEADER_BYTES as u64;
+        self.frames = 0;
+        self.frame = None;
+        self.fault = None;
+        self.delta_mismatches = 0;
+        Ok(Taken { consumed: BATCH_HEADER_BYTES as u64, hashed: BATCH_HASHED_BYTES as u64 })
+    }
+
+    /// The header it verifies.
+    pub fn header(&self) -> &BatchHeader {
+        &self.header
+    }
+
+    /// What it needs next.
+    ///
+    /// # Errors
+    ///
+    /// When the batch goes on behind its last frame, or has no room for the header of the next one.
+    #[inline]
+    pub fn want(&self) -> Result<Want, StopDetail> {
+        if let Some(frame) = self.frame {
+            return Ok(Want::Body { at: self.at, left: frame.end - self.at });
+        }
+        let left = self.header.batch_length.get() - self.at;
+        if left == 0 {
+            Ok(Want::Nothing)
+        } else if self.frames == self.header.message_count {
+            Err(self.tiling())
+        } else if left < FRAME_HEADER_BYTES as u64 {
+            Err(self.bad_frame())
+        } else {
+            Ok(Want::FrameHeader { at: self.at })
+        }
+    }
+
+    /// Takes the frame header that [`Want::FrameHeader`] asked for.
+    ///
+    /// # Errors
+    ///
+    /// When the frame does not fit the batch, or has a reserved field that is not zero.
+    #[inline]
+    pub fn take_frame_header(&mut self, bytes: &[u8; FRAME_HEADER_BYTES]) -> Result<Taken, StopDetail> {
+        assert!(self.frame.is_none(), "a frame header follows a whole frame");
+        let frame = FrameHeader::decode(bytes).map_err(|_| self.bad_frame())?;
+        let left = self.header.batch_length.get() - self.at;
+        let length = frame.frame_length().get();
+        if length > left {
+            return Err(self.bad_frame());
+        }
+        self.batch.update(&bytes[..FRAME_HASHED_FROM]);
+        if frame.offset_delta != self.frames {
+            self.delta_mismatches += 1;
+        }
+        let end = self.at + length;
+        let with_body = self.hashes_bodies();
+        if with_body {
+            self.message.reset();
+            self.message.update(&bytes[FRAME_HASHED_FROM..]);
+        }
+        self.frame = Some(OpenFrame { stored: frame.checksum, end });
+        self.at = if with_body { self.at + FRAME_HEADER_BYTES as u64 } else { end };
+        self.close_if_ended(None);
+        let hashed = if with_body { HEADER_HASHED_BYTES_MAX } else { STORED_CHECKSUM_BYTES };
+        Ok(Taken { consumed: FRAME_HEADER_BYTES as u64, hashed })
+    }
+
+    /// Takes a whole frame at once, header and body: the fast way when all of it is at hand.
+    ///
+    /// # Errors
+    ///
+    /// As [`Verifier::take_frame_header`].
+    #[inline]
+    pub fn take_frame(&mut self, frame: &FrameHeader, bytes: &[u8]) -> Result<Taken, StopDetail> {
+        assert!(self.frame.is_none(), "a frame follows a whole frame");
+        assert!(bytes.len() as u64 == frame.frame_length().get(), "the whole frame is at hand");
+        if bytes.len() as u64 > self.header.batch_length.get() - self.at {
+            return Err(self.bad_frame());
+        }
+        self.batch.update(&bytes[..FRAME_HASHED_FROM]);
+        if frame.offset_delta != self.frames {
+            self.delta_mismatches += 1;
+        }
+        self.at += bytes.len() as u64;
+        self.frame = Some(OpenFrame { stored: frame.checksum, end: self.at });
+        let mut hashed = STORED_CHECKSUM_BYTES;
+        if self.hashes_bodies() {
+            hashed += (bytes.len() - FRAME_HASHED_FROM) as u64;
+            self.close_if_ended(Some(Checksum::of(&bytes[FRAME_HASHED_FROM..])));
+        } else {
+            self.close_if_ended(None);
+        }
+        Ok(Taken { consumed: bytes.len() as u64, hashed })
+    }
+
+    /// Takes bytes of the body that [`Want::Body`] asked for.
+    #[inline]
+    pub fn take_body(&mut self, bytes: &[u8]) -> Taken {
+        let frame = self.frame.expect("a body belongs to an open frame");
+        assert!(bytes.len() as u64 <= frame.end - self.at, "a body ends with its frame");
+        self.message.update(bytes);
+        self.at += bytes.len() as u64;
+        self.close_if_ended(None);
+        Taken { consumed: bytes.len() as u64, hashed: bytes.len() as u64 }
+    }
+
+    /// The answer, once nothing more is wanted: the messages whose stored delta disagrees with their place.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the batch.
+    pub fn finish(&self) -> Result<u64, StopDetail> {
+        assert!(self.frame.is_none(), "a batch is judged behind its last frame");
+        assert!(self.at == self.header.batch_length.get(), "a batch is judged when all of it was seen");
+        if self.frames != self.header.message_count {
+            return Err(self.tiling());
+        }
+        if let Some(fault) = self.fault {
+            return Err(StopDetail::BadChecksum(fault));
+        }
+        let actual = self.batch.finish();
+        let stored = self.header.batch_checksum;
+        if actual != stored {
+            return Err(StopDetail::BadChecksum(BadChecksum::Batch { stored, actual }));
+        }
+        Ok(self.delta_mismatches)
+    }
+
+    /// Whether bodies are hashed: not in a skeleton, and not behind a checksum that already failed, where
+    /// only the structure is still looked at.
+    pub(crate) fn hashes_bodies(&self) -> bool {
+        self.depth == Depth::Full && self.fault.is_none()
+    }
+
+    fn close_if_ended(&mut self, whole: Option<Checksum>) {
+        let Some(frame) = self.frame else { return };
+        if self.at < frame.end {
+            return;
+        }
+        if self.hashes_bodies() {
+            let actual = whole.unwrap_or_else(|| self.message.finish());
+            if actual != frame.stored {
+                let (index, stored) = (self.frames, frame.stored);
+                self.fault = Some(BadChecksum::Message { index, stored, actual });
+            }
+        }
+        self.frames += 1;
+        self.frame = None;
+    }
+
+    fn bad_frame(&self) -> StopDetail {
+        StopDetail::Undecodable(Undecodable::Frame { index: self.frames })
+    }
+
+    fn tiling(&self) -> StopDetail {
+        let (claimed, found) = (self.header.message_count, self.frames);
+        StopDetail::Undecodable(Undecodable::Tiling { claimed, found })
+    }
+}
+
+impl Default for Verifier {
+    fn default() -> Self {
+        Self::new()
+    }
+}
