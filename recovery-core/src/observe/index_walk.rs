@@ -27,7 +27,7 @@ pub(crate) struct IndexWalk {
     hasher: Hasher,
     previous: Option<IndexEntry>,
     is_wrong: bool,
-    has_entry_beyond: bool,
+    beyond: Option<IndexEntry>,
     rebuilt: Vec<IndexEntry>,
     spacing: u64,
 }
@@ -43,7 +43,7 @@ impl IndexWalk {
             hasher: Hasher::new(),
             previous: None,
             is_wrong: false,
-            has_entry_beyond: false,
+            beyond: None,
             rebuilt: Vec::new(),
             spacing,
         }
@@ -107,7 +107,7 @@ impl IndexWalk {
             // The first ill-formed entry silences all behind it. A well-formed one past the stop names a
             // chunk that was begun after everything before it had been synced (DESIGN section 4).
             if !self.is_wrong && is_well_formed && entry.position.get() > stop && entry.offset > next {
-                self.has_entry_beyond = true;
+                self.beyond = Some(entry);
             }
             self.is_wrong |= !is_well_formed;
             self.consume(&entry, meter);
@@ -137,7 +137,7 @@ impl IndexWalk {
     /// Whether an entry says that a batch behind the stop was begun. Counts only where the caller says
     /// that the index was written behind a sync of the log.
     pub(crate) fn has_entry_beyond(&self) -> bool {
-        self.has_entry_beyond
+        self.beyond.is_some()
     }
 
     /// The facts, once nothing is left to look at.
@@ -162,6 +162,7 @@ impl IndexWalk {
             length: self.length.map(Length::new),
             checksum,
             entries,
+            beyond: self.beyond,
             rebuilt: self.rebuilt,
             is_prefix_of_rebuilt,
         }
