@@ -1,0 +1,253 @@
+//! Does the core say what the reference says.
+//!
+//! Promises: every fact and every part of the verdict that both state is compared. Where the core's budget
+//! ran out ("unproven"), the reference's own tables are asked what follows from that.
+//! Leaves out: the numbers inside a reason, and what only one of the two states.
+
+use std::fmt;
+
+use recovery_core::decide::{Action as CoreAction, Disposition as CoreDisposition, Reason, Verdict};
+use recovery_core::observe::{PartitionFacts, Residue, SegmentFacts, Stop};
+use recovery_core::units::{Offset, SegmentStart};
+
+use super::batch::FRAME_BYTES;
+use super::rules::SegmentFindings;
+use super::{Disposition, Reference, ReferenceSegment, conclude};
+
+/// One thing that the reference and the core see differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The segment it is about; `None` if it is about the partition.
+    pub segment: Option<SegmentStart>,
+    /// Which field.
+    pub field: &'static str,
+    /// What the reference says.
+    pub reference: Word,
+    /// What the core says.
+    pub core: Word,
+}
+
+/// One compared value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// A permanent code.
+    Code(&'static str),
+    /// A number.
+    Number(u64),
+    /// No such thing.
+    None,
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => formatter.write_str(code),
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::None => formatter.write_str("none"),
+        }
+    }
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { segment, field, reference, core } = self;
+        match segment {
+            Some(segment) => write!(formatter, "segment {segment}: ")?,
+            None => formatter.write_str("partition: ")?,
+        }
+        write!(formatter, "{field} is {reference} to the reference and {core} to the core")
+    }
+}
+
+/// Compares the reference with the core's facts (`None` where observation was not finished) and verdict.
+///
+/// # Errors
+///
+/// The first thing on which they differ.
+pub fn agrees(
+    reference: &Reference,
+    facts: Option<&PartitionFacts>,
+    verdict: &Verdict,
+) -> Result<(), Disagreement> {
+    let compare_codes = || {
+        let core = Word::Code(verdict.disposition.code());
+        expect(None, "disposition", Word::Code(reference.disposition.code()), core)
+    };
+    let (Some(findings), Some(facts)) = (&reference.findings, facts) else {
+        return compare_codes();
+    };
+    if verdict.disposition.code() == Disposition::Unavailable.code() {
+        return compare_codes();
+    }
+    // Where the core's budget ran out, the tables are asked again with that answer.
+    let mut findings = findings.clone();
+    let mut unproven_next_offset = None;
+    for segment in &mut findings.segments {
+        let core = facts.segments.iter().find(|core| core.start.get() == segment.start);
+        let is_unproven = core.is_some_and(|core| core.residue.kind == Residue::Unproven);
+        if is_unproven && may_be_unproven(segment.residue) {
+            segment.residue = Residue::Unproven;
+            if segment.is_cut() {
+                unproven_next_offset = unproven_next_offset.max(Some(most_it_could_hold(segment)));
+            }
+        }
+    }
+    let mut told = conclude(findings, reference.expired.clone());
+    if let Some(most) = unproven_next_offset {
+        told = skipping_what_was_not_seen(told, verdict, most);
+    }
+    compare_segments(&told, facts, verdict)?;
+    compare_partition(&told, verdict)
+}
+
+/// What a budget can hide: never that there is nothing, and zeros need none.
+const fn may_be_unproven(residue: Residue) -> bool {
+    match residue {
+        Residue::Noise | Residue::Survivor | Residue::Stray => true,
+        Residue::None | Residue::Zeros | Residue::Unproven => false,
+    }
+}
+
+/// One behind the largest offset that the bytes of a residue have room for.
+fn most_it_could_hold(segment: &SegmentFindings) -> u128 {
+    let rest_bytes = segment.log_bytes.checked_sub(segment.proven_bytes).expect("a prefix is no longer");
+    u128::from(segment.next_offset) + u128::from(rest_bytes) / FRAME_BYTES as u128
+}
+
+fn expect(
+    segment: Option<SegmentStart>,
+    field: &'static str,
+    reference: Word,
+    core: Word,
+) -> Result<(), Disagreement> {
+    if reference == core { Ok(()) } else { Err(Disagreement { segment, field, reference, core }) }
+}
+
+fn compare_segments(
+    reference: &Reference,
+    facts: &PartitionFacts,
+    verdict: &Verdict,
+) -> Result<(), Disagreement> {
+    let count = |length: usize| Word::Number(length as u64);
+    expect(None, "segments", count(reference.segments.len()), count(facts.segments.len()))?;
+    expect(None, "segments", count(reference.segments.len()), count(verdict.segments.len()))?;
+    expect(None, "expired", count(reference.expired.len()), count(facts.expired.len()))?;
+    for (reference, core) in reference.expired.iter().zip(&facts.expired) {
+        expect(None, "expired", Word::Number(reference.get()), Word::Number(core.get()))?;
+    }
+    let pairs = reference.segments.iter().zip(facts.segments.iter().zip(&verdict.segments));
+    for (reference, (facts, verdict)) in pairs {
+        compare_facts(reference, facts)?;
+        compare_action(reference, verdict.action)?;
+    }
+    Ok(())
+}
+
+fn compare_facts(reference: &ReferenceSegment, core: &SegmentFacts) -> Result<(), Disagreement> {
+    let segment = Some(reference.start);
+    let same_code = |field, reference, core| expect(segment, field, Word::Code(reference), Word::Code(core));
+    let same_number =
+        |field, reference, core| expect(segment, field, Word::Number(reference), Word::Number(core));
+    same_number("start", reference.start.get(), core.start.get())?;
+    same_number("log_bytes", reference.log_bytes.get(), core.log_length.get())?;
+    same_code("stop", reference.stop.code(), core.stop.stop().code())?;
+    same_code("evidence", reference.evidence.code(), core.evidence.code())?;
+    if reference.stop == Stop::Conflict {
+        // Where the prefix ends between the last mark that agrees and the first that does not is open.
+        return Ok(());
+    }
+    same_number("proven_bytes", reference.proven_bytes.get(), core.proven.end.get())?;
+    same_number("proven next offset", reference.next_offset.get(), core.proven.next_offset.get())?;
+    same_number("messages", reference.messages, core.proven.messages)?;
+    same_number("batches", reference.batches, core.proven.batches)?;
+    same_code("residue", reference.residue.code(), core.residue.kind.code())?;
+    same_code("index", reference.index.code(), core.index.state.code())
+}
+
+fn compare_action(reference: &ReferenceSegment, core: CoreAction) -> Result<(), Disagreement> {
+    let segment = Some(reference.start);
+    expect(segment, "action", Word::Code(reference.action.code()), Word::Code(core.code()))?;
+    let CoreAction::Cut { at, save } = core else { return Ok(()) };
+    let same_number =
+        |field, reference, core| expect(segment, field, Word::Number(reference), Word::Number(core));
+    same_number("cut position", reference.proven_bytes.get(), at.get())?;
+    same_number("saved_bytes", reference.saved_bytes.get(), save.get())
+}
+
+fn compare_partition(reference: &Reference, verdict: &Verdict) -> Result<(), Disagreement> {
+    let same_code = |field, reference, core| expect(None, field, Word::Code(reference), Word::Code(core));
+    same_code("disposition", reference.disposition.code(), verdict.disposition.code())?;
+    if let (Disposition::Refuse { code: expected, segment }, CoreDisposition::Refuse(reason)) =
+        (&reference.disposition, &verdict.disposition)
+    {
+        same_code("reason", expected, reason.code())?;
+        if let (Some(segment), Some(named)) = (segment, segment_of(reason)) {
+            expect(None, "refused segment", Word::Number(segment.get()), Word::Number(named.get()))?;
+        }
+    }
+    if let (
+        Disposition::ServeFrom { first, last },
+        CoreDisposition::ServeFrom { first: core_first, last: core_last },
+    ) = (&reference.disposition, &verdict.disposition)
+    {
+        expect(None, "gap", Word::Number(first.get()), Word::Number(core_first.get()))?;
+        expect(None, "gap", Word::Number(last.get()), Word::Number(core_last.get()))?;
+    }
+    expect(None, "next_offset", word(reference.next_offset), word(verdict.next_offset))?;
+    compare_reserve(reference, verdict)
+}
+
+/// Any reservation will do that covers every survivor and is not above what is minted next.
+fn compare_reserve(reference: &Reference, verdict: &Verdict) -> Result<(), Disagreement> {
+    let is_enough = match (reference.reserve, verdict.reserve) {
+        (None, None) => true,
+        (Some(least), Some(core)) => least <= core && Some(core) <= verdict.next_offset,
+        (None, Some(_)) | (Some(_), None) => false,
+    };
+    if is_enough {
+        return Ok(());
+    }
+    expect(None, "reserve", word(reference.reserve), word(verdict.reserve))
+}
+
+/// The same verdict with the core's own next offset, where a residue is cut that nobody looked at to its
+/// end: all that it could hold is skipped, and how much that is depends on how far the core came.
+fn skipping_what_was_not_seen(reference: Reference, verdict: &Verdict, most: u128) -> Reference {
+    let (Some(least), Some(next)) = (reference.next_offset, verdict.next_offset) else { return reference };
+    if next < least || u128::from(next.get()) > most.max(u128::from(least.get())) {
+        return reference;
+    }
+    let chain_end = match reference.disposition {
+        Disposition::ServeFrom { first, .. } => first,
+        Disposition::Serve | Disposition::Refuse { .. } | Disposition::Unavailable => least,
+    };
+    let disposition = Disposition::serve_from(chain_end, next);
+    Reference { disposition, next_offset: Some(next), reserve: verdict.reserve, ..reference }
+}
+
+fn word(offset: Option<Offset>) -> Word {
+    offset.map_or(Word::None, |offset| Word::Number(offset.get()))
+}
+
+/// The segment that a reason is about, where both tables name it alike.
+fn segment_of(reason: &Reason) -> Option<SegmentStart> {
+    match reason {
+        Reason::LostDurable { segment, .. }
+        | Reason::InteriorDamage { segment, .. }
+        | Reason::UnprovenResidue { segment, .. }
+        | Reason::ForeignBatch { segment, .. }
+        | Reason::OffsetDiscontinuity { segment, .. }
+        | Reason::OffsetOverflow { segment, .. }
+        | Reason::RecordCeiling { segment, .. }
+        | Reason::Hole { segment, .. }
+        | Reason::Overlap { segment, .. }
+        | Reason::EmptyNonTailSegment { segment, .. }
+        | Reason::EvidenceConflict { segment, .. } => Some(*segment),
+        // Of several that are missing, either may be named.
+        Reason::MissingSegment { .. }
+        | Reason::UnexpectedFile { .. }
+        | Reason::SuperblockUnreadable { .. }
+        | Reason::IdentityMismatch { .. }
+        | Reason::MissingPartition { .. } => None,
+    }
+}

@@ -1,0 +1,120 @@
+//! One batch, judged by itself: does it decode, and does every checksum match (IGGY_FORMAT sections 2 to 4).
+//!
+//! Promises: all of a batch is checked or it is no batch. Leaves out: whether it belongs where it lies.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::little_endian::{is_all_zero, u32_at, u64_at};
+
+/// Bytes of a batch header.
+pub(super) const HEADER_BYTES: usize = 256;
+/// Bytes of a frame header; the fewest bytes that a message takes.
+pub(super) const FRAME_BYTES: usize = 48;
+/// The header field that holds the length of the whole batch.
+const LENGTH_AT: usize = 32;
+
+/// A batch in which every checksum matches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Batch {
+    pub(super) partition_id: u64,
+    pub(super) base_offset: u64,
+    pub(super) base_timestamp: u64,
+    pub(super) length: usize,
+    pub(super) messages: u32,
+    pub(super) checksum: u64,
+}
+
+/// Why there is no batch at a place, in the words of DESIGN section 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flaw {
+    Short,
+    Undecodable,
+    BadChecksum,
+}
+
+impl Batch {
+    /// One behind the batch's last offset; `None` where no such offset exists.
+    pub(super) fn next_offset(&self) -> Option<u64> {
+        self.base_offset.checked_add(u64::from(self.messages))
+    }
+}
+
+/// The batch that starts at `at`, or why there is none.
+pub(super) fn verify(log: &[u8], at: usize) -> Result<Batch, Flaw> {
+    let rest = &log[at..];
+    if rest.len() < HEADER_BYTES {
+        return Err(Flaw::Short);
+    }
+    let length = u64_at(rest, LENGTH_AT);
+    if length < HEADER_BYTES as u64 || !is_all_zero(&rest[52..HEADER_BYTES]) {
+        return Err(Flaw::Undecodable);
+    }
+    if length > rest.len() as u64 {
+        return Err(Flaw::Short);
+    }
+    let batch = Batch {
+        partition_id: u64_at(rest, 0),
+        base_offset: u64_at(rest, 8),
+        base_timestamp: u64_at(rest, 16),
+        length: usize::try_from(length).expect("the batch lies in memory"),
+        messages: u32_at(rest, 48),
+        checksum: u64_at(rest, 40),
+    };
+    let bytes = &rest[..batch.length];
+    if !frames_tile(bytes, batch.messages) {
+        return Err(Flaw::Undecodable);
+    }
+    if !checksums_match(bytes, &batch) {
+        return Err(Flaw::BadChecksum);
+    }
+    Ok(batch)
+}
+
+/// Whether the length at `at` lets a whole batch start there: the cheapest thing that most places fail.
+pub(super) fn could_start_at(log: &[u8], at: usize) -> bool {
+    let rest = &log[at..];
+    rest.len() >= HEADER_BYTES && (HEADER_BYTES as u64..=rest.len() as u64).contains(&u64_at(rest, LENGTH_AT))
+}
+
+/// The whole length of the frame at `at`, or `None` if it passes the end of `bytes`.
+pub(super) fn frame_length(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = &bytes[at..];
+    if rest.len() < FRAME_BYTES {
+        return None;
+    }
+    let length = FRAME_BYTES as u64 + u64::from(u32_at(rest, 32)) + u64::from(u32_at(rest, 36));
+    usize::try_from(length).ok().filter(|length| *length <= rest.len())
+}
+
+/// Whether the checksum of a whole frame matches.
+pub(super) fn frame_matches(frame: &[u8]) -> bool {
+    u64_at(frame, 0) == xxh3_64(&frame[8..])
+}
+
+fn frames_tile(batch: &[u8], messages: u32) -> bool {
+    let mut at = HEADER_BYTES;
+    for _ in 0..messages {
+        let Some(length) = frame_length(batch, at) else { return false };
+        if u64_at(batch, at + 40) != 0 {
+            return false;
+        }
+        at += length;
+    }
+    at == batch.len()
+}
+
+fn checksums_match(bytes: &[u8], batch: &Batch) -> bool {
+    let mut hashed = Vec::with_capacity(44 + 8 * batch.messages as usize);
+    hashed.extend_from_slice(&bytes[..40]);
+    hashed.extend_from_slice(&bytes[48..52]);
+    let mut at = HEADER_BYTES;
+    while at < bytes.len() {
+        let length = frame_length(bytes, at).expect("the frames tile the batch");
+        if !frame_matches(&bytes[at..at + length]) {
+            return false;
+        }
+        hashed.extend_from_slice(&bytes[at..at + 8]);
+        at += length;
+    }
+    batch.checksum == xxh3_64(&hashed)
+}

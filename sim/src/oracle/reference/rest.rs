@@ -1,0 +1,107 @@
+//! What lies between the proven prefix of a log and its end (DESIGN section 5).
+//!
+//! Promises: every byte offset is tried, and nothing is tried inside what is known to be payload.
+//! Leaves out: budgets. The reference has none, and so never answers "unproven".
+
+use std::ops::Range;
+
+use recovery_core::observe::Residue;
+
+use super::batch::{Batch, FRAME_BYTES, HEADER_BYTES, could_start_at, frame_length, frame_matches, verify};
+use super::little_endian::is_all_zero;
+
+/// What a residue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    /// Its kind.
+    pub(super) kind: Residue,
+    /// Its length in bytes.
+    pub(super) length: u64,
+    /// One behind the largest offset that a survivor in it holds.
+    pub(super) survivors_next_offset: Option<u64>,
+}
+
+/// The chain that a survivor would continue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain {
+    pub(super) partition_id: u64,
+    pub(super) next_offset: u64,
+}
+
+/// Looks at everything from `stop` to the end of the log.
+pub(super) fn look(log: &[u8], stop: usize, chain: Chain) -> Rest {
+    let bytes = &log[stop..];
+    let mut rest = Rest { kind: Residue::None, length: bytes.len() as u64, survivors_next_offset: None };
+    if bytes.is_empty() {
+        return rest;
+    }
+    if is_all_zero(bytes) {
+        rest.kind = Residue::Zeros;
+        return rest;
+    }
+    rest.kind = Residue::Noise;
+    let mut payloads = known_payloads(log, stop).into_iter().peekable();
+    let mut at = stop;
+    while at < log.len() {
+        while payloads.peek().is_some_and(|payload| payload.end <= at) {
+            payloads.next();
+        }
+        if let Some(payload) = payloads.peek().filter(|payload| payload.contains(&at)) {
+            at = payload.end;
+            continue;
+        }
+        let found = if could_start_at(log, at) { verify(log, at).ok() } else { None };
+        let Some(batch) = found else {
+            at += 1;
+            continue;
+        };
+        match survivor_next_offset(&batch, (at - stop) as u64, chain) {
+            Some(next_offset) => {
+                rest.kind = Residue::Survivor;
+                rest.survivors_next_offset = rest.survivors_next_offset.max(Some(next_offset));
+            }
+            None if rest.kind == Residue::Noise => rest.kind = Residue::Stray,
+            None => {}
+        }
+        at += batch.length;
+    }
+    rest
+}
+
+/// One behind the last offset of a batch that continues the chain; `None` if the batch is a stray.
+fn survivor_next_offset(batch: &Batch, skipped_bytes: u64, chain: Chain) -> Option<u64> {
+    if batch.partition_id != chain.partition_id {
+        return None;
+    }
+    let skipped_offsets = batch.base_offset.checked_sub(chain.next_offset)?;
+    let needed_bytes = if skipped_offsets == 0 {
+        0
+    } else {
+        HEADER_BYTES as u128 + FRAME_BYTES as u128 * u128::from(skipped_offsets)
+    };
+    if u128::from(skipped_bytes) < needed_bytes {
+        return None;
+    }
+    // A batch behind which no offset is left continues nothing.
+    batch.next_offset()
+}
+
+/// The whole frames of the damaged batch at `stop` whose checksum matches, ascending: their bytes are
+/// payload, whatever they look like.
+fn known_payloads(log: &[u8], stop: usize) -> Vec<Range<usize>> {
+    let mut payloads = Vec::new();
+    if verify(log, stop).is_ok() {
+        return payloads;
+    }
+    let mut at = stop + HEADER_BYTES;
+    // A frame that is damaged, but whose length still leads to the next one, hides nothing behind it.
+    while at < log.len() {
+        let Some(length) = frame_length(log, at) else { break };
+        let frame = at..at + length;
+        if frame_matches(&log[frame.clone()]) {
+            payloads.push(frame);
+        }
+        at += length;
+    }
+    payloads
+}

@@ -1,0 +1,163 @@
+//! What the whole ledger file says about a partition (DESIGN section 4).
+//!
+//! Promises: records count by identity, epoch and slot; what a later record voids is gone from here.
+//! Leaves out: what follows for a segment ([`super::relation`]).
+
+use super::ledger_record::{Kind, Mark, RECORD_BYTES, Record, read};
+
+/// The evidence of one ledger that is this partition's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Testimony {
+    /// The life of the partition that the ledger speaks of.
+    pub(super) incarnation: u64,
+    /// The chain starts here.
+    pub(super) floor: u64,
+    /// No smaller offset will be minted.
+    pub(super) reserved_offset: u64,
+    /// Whether the newest valid record is a clean stop.
+    pub(super) is_clean_stop: bool,
+    /// Every mark that is not void, in the order of their slots.
+    pub(super) marks: Vec<Mark>,
+    /// Every seal that is not void.
+    pub(super) seals: Vec<Seal>,
+    /// Every range that the operator gave up.
+    pub(super) accepted_losses: Vec<Gap>,
+}
+
+/// How a segment was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seal {
+    pub(super) segment: u64,
+    pub(super) length: u64,
+    pub(super) next_offset: u64,
+    pub(super) next_start: u64,
+}
+
+/// Offsets that nobody holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) first: u64,
+    /// Inclusive.
+    pub(super) last: u64,
+}
+
+/// Whose ledger a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ledger {
+    /// Nobody's: not one valid record.
+    None,
+    /// Valid records, and all of another partition or another life.
+    Foreign,
+    /// This partition's.
+    Own(Testimony),
+}
+
+/// Reads a whole ledger file for the partition `namespace`, in the life `incarnation` if that is known.
+pub(super) fn hear(bytes: &[u8], namespace: u64, incarnation: Option<u64>) -> Ledger {
+    // A record counts only in its own slot: a copied or misdirected one lies elsewhere.
+    let in_place: Vec<Record> = bytes
+        .chunks_exact(RECORD_BYTES)
+        .zip(0_u64..)
+        .filter_map(|(chunk, slot)| read(chunk).filter(|record| record.slot == slot))
+        .collect();
+    let Some(incarnation) = incarnation.or_else(|| newest_incarnation(&in_place, namespace)) else {
+        return if in_place.is_empty() { Ledger::None } else { Ledger::Foreign };
+    };
+    let own = |record: &&Record| record.namespace == namespace && record.incarnation == incarnation;
+    let epoch = in_place.iter().filter(own).map(|record| record.epoch).max();
+    let Some(epoch) = epoch else {
+        return if in_place.is_empty() { Ledger::None } else { Ledger::Foreign };
+    };
+    let counting: Vec<Record> =
+        in_place.iter().filter(own).filter(|record| record.epoch == epoch).copied().collect();
+    Ledger::Own(testimony_of(&counting))
+}
+
+/// Where the caller knows no incarnation, the newest record of the namespace says which one it is.
+fn newest_incarnation(records: &[Record], namespace: u64) -> Option<u64> {
+    records
+        .iter()
+        .filter(|record| record.namespace == namespace)
+        .max_by_key(|record| (record.epoch, record.slot))
+        .map(|record| record.incarnation)
+}
+
+/// Records of one identity and one epoch, in the order of their slots; at least one.
+fn testimony_of(records: &[Record]) -> Testimony {
+    let newest = records.last().expect("a testimony has at least one record");
+    let mut testimony = Testimony {
+        incarnation: newest.incarnation,
+        floor: newest.floor,
+        reserved_offset: newest.reserved_offset,
+        is_clean_stop: newest.kind == Kind::CleanStop,
+        marks: Vec::new(),
+        seals: Vec::new(),
+        accepted_losses: Vec::new(),
+    };
+    for record in records {
+        testimony.add(record);
+    }
+    testimony.marks.retain(|mark| mark.segment >= newest.floor);
+    testimony.seals.retain(|seal| seal.segment >= newest.floor);
+    testimony
+}
+
+impl Testimony {
+    fn add(&mut self, record: &Record) {
+        let Some(mark) = record.mark else { return };
+        match record.kind {
+            Kind::AcceptedLoss { first, last } => {
+                // It touches the segment whose prefix it ends, and those that start in the lost range.
+                let touches = |segment| segment == mark.segment || (first <= segment && segment <= last);
+                self.marks.retain(|older| !touches(older.segment));
+                self.seals.retain(|older| !touches(older.segment));
+                self.accepted_losses.push(Gap { first, last });
+            }
+            Kind::Sealed { next_start } => {
+                self.seals.retain(|older| older.segment != mark.segment);
+                self.seals.push(Seal {
+                    segment: mark.segment,
+                    length: mark.position,
+                    next_offset: mark.next_offset,
+                    next_start,
+                });
+            }
+            Kind::Opened
+            | Kind::Frontier
+            | Kind::Floor
+            | Kind::Reserved
+            | Kind::Recovered
+            | Kind::CleanStop => {}
+        }
+        self.marks.push(mark);
+    }
+
+    /// The newest mark of a segment: by slot, not the highest.
+    pub(super) fn newest_mark(&self, segment: u64) -> Option<Mark> {
+        self.marks.iter().rev().find(|mark| mark.segment == segment).copied()
+    }
+
+    /// Every mark of a segment up to its newest one: what a walk checks on the way.
+    pub(super) fn marks_on_the_way(&self, segment: u64) -> Vec<Mark> {
+        let Some(newest) = self.newest_mark(segment) else { return Vec::new() };
+        let on_the_way = |mark: &&Mark| mark.segment == segment && mark.position <= newest.position;
+        self.marks.iter().filter(on_the_way).copied().collect()
+    }
+
+    /// The newest segment that has a mark.
+    pub(super) fn newest_marked_segment(&self) -> Option<u64> {
+        self.marks.iter().map(|mark| mark.segment).max()
+    }
+
+    /// How a segment was closed, if it was.
+    pub(super) fn seal(&self, segment: u64) -> Option<Seal> {
+        self.seals.iter().find(|seal| seal.segment == segment).copied()
+    }
+
+    /// Whether a record explains that just the offsets from `first` to before `next` are missing.
+    pub(super) fn explains_gap(&self, first: u64, next: u64) -> bool {
+        let by_seal = |seal: &Seal| seal.next_offset == first && seal.next_start == next;
+        let by_loss = |gap: &Gap| gap.first == first && gap.last.checked_add(1) == Some(next);
+        self.seals.iter().any(by_seal) || self.accepted_losses.iter().any(by_loss)
+    }
+}

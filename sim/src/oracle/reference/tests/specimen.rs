@@ -1,0 +1,249 @@
+//! Makes partition directories for tests, byte by byte from IGGY_FORMAT and `docs/format.md`.
+
+use recovery_core::observe::Expectation;
+use recovery_core::storage::Name;
+use recovery_core::units::{Durability, Incarnation, Namespace};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::oracle::image::{Content, FileImage, Image, ImageEntry};
+use crate::oracle::reference::{Reference, recover};
+
+pub(super) const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
+pub(super) const INCARNATION: u64 = 7;
+/// Bytes of a batch of one message, and of each message more.
+pub(super) const ONE: usize = 356;
+pub(super) const MORE: usize = 100;
+
+/// A frame with this payload and index in its batch.
+pub(super) fn frame(index: u32, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0; 48];
+    frame[8..12].copy_from_slice(&(index + 1).to_le_bytes());
+    frame[24..28].copy_from_slice(&index.to_le_bytes());
+    frame[36..40].copy_from_slice(&u32::try_from(payload.len()).unwrap().to_le_bytes());
+    frame.extend_from_slice(payload);
+    let checksum = xxh3_64(&frame[8..]);
+    frame[..8].copy_from_slice(&checksum.to_le_bytes());
+    frame
+}
+
+/// A batch of these payloads, as the server writes it.
+pub(super) fn batch_of(partition_id: u64, base_offset: u64, payloads: &[&[u8]]) -> Vec<u8> {
+    let mut batch = vec![0; 256];
+    for (payload, index) in payloads.iter().zip(0..) {
+        batch.extend(frame(index, payload));
+    }
+    let length = batch.len() as u64;
+    for (at, value) in
+        [(0, partition_id), (8, base_offset), (16, 1_000 + base_offset % 1_000), (24, 900), (32, length)]
+    {
+        batch[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+    batch[48..52].copy_from_slice(&u32::try_from(payloads.len()).unwrap().to_le_bytes());
+    restamp(&mut batch);
+    batch
+}
+
+/// Makes the batch checksum fit whatever the header now says.
+pub(super) fn restamp(batch: &mut [u8]) {
+    let mut hashed = batch[..40].to_vec();
+    hashed.extend_from_slice(&batch[48..52]);
+    let mut at = 256;
+    while at < batch.len() {
+        hashed.extend_from_slice(&batch[at..at + 8]);
+        let length = |from: usize| u32::from_le_bytes(batch[from..from + 4].try_into().unwrap()) as usize;
+        at += 48 + length(at + 32) + length(at + 36);
+    }
+    let checksum = xxh3_64(&hashed);
+    batch[40..48].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// A batch of `messages` messages of 52 bytes, of our partition.
+pub(super) fn batch(base_offset: u64, messages: usize) -> Vec<u8> {
+    batch_of(3, base_offset, &vec![&[b'x'; 52][..]; messages])
+}
+
+/// `count` batches of one message each, from `base_offset` on.
+pub(super) fn batches(base_offset: u64, count: u64) -> Vec<u8> {
+    (base_offset..base_offset + count).flat_map(|offset| batch(offset, 1)).collect()
+}
+
+/// An index entry for the batch with this base offset at this position.
+pub(super) fn entry(base_offset: u64, position: usize) -> Vec<u8> {
+    [base_offset, 1_000 + base_offset % 1_000, position as u64]
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
+}
+
+/// One entry for each of `count` batches of one message each.
+pub(super) fn entries(base_offset: u64, count: u64) -> Vec<u8> {
+    (0..count)
+        .zip((0..).step_by(ONE))
+        .flat_map(|(batch, position)| entry(base_offset + batch, position))
+        .collect()
+}
+
+/// One ledger record, its fields open to any change.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) kind: u8,
+    pub(super) epoch: u64,
+    pub(super) slot: Option<u64>,
+    pub(super) floor: u64,
+    pub(super) reserved: u64,
+    pub(super) mark: [u64; 4],
+    pub(super) numbers: [u64; 2],
+    pub(super) namespace: u64,
+    pub(super) incarnation: u64,
+}
+
+/// A record of a kind, without a mark.
+pub(super) fn record(kind: u8) -> Record {
+    Record {
+        kind,
+        epoch: 1,
+        slot: None,
+        floor: 0,
+        reserved: 0,
+        mark: [0; 4],
+        numbers: [0; 2],
+        namespace: NAMESPACE.packed(),
+        incarnation: INCARNATION,
+    }
+}
+
+pub(super) const OPENED: u8 = 1;
+pub(super) const FRONTIER: u8 = 2;
+pub(super) const SEALED: u8 = 3;
+pub(super) const FLOOR: u8 = 4;
+pub(super) const RESERVED: u8 = 5;
+pub(super) const RECOVERED: u8 = 6;
+pub(super) const ACCEPTED_LOSS: u8 = 7;
+pub(super) const CLEAN_STOP: u8 = 8;
+
+/// A record of a kind with a mark at the end of `log`, whose batches all fit.
+pub(super) fn mark(kind: u8, segment: u64, log: &[u8]) -> Record {
+    let hash = |numbers: &[u64]| {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        xxh3_64(&bytes)
+    };
+    let field = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().unwrap());
+    let mut chain = hash(&[NAMESPACE.packed(), INCARNATION, segment]);
+    let (mut at, mut next_offset) = (0, segment);
+    while at < log.len() {
+        chain = hash(&[chain, field(at + 40)]);
+        next_offset += field(at + 48) & u64::from(u32::MAX);
+        at += usize::try_from(field(at + 32)).unwrap();
+    }
+    Record { mark: [segment, at as u64, next_offset, chain], ..record(kind) }
+}
+
+/// A seal at the end of `log`.
+pub(super) fn seal(segment: u64, log: &[u8], next_start: u64) -> Record {
+    Record { numbers: [next_start, 0], ..mark(SEALED, segment, log) }
+}
+
+/// The bytes of a ledger file.
+pub(super) fn ledger(records: &[Record]) -> Vec<u8> {
+    records.iter().zip(0..).flat_map(|(record, slot)| encode(record, slot)).collect()
+}
+
+fn encode(record: &Record, slot: u64) -> [u8; 128] {
+    let mut bytes = [0; 128];
+    bytes[..4].copy_from_slice(&[record.kind, 1, 1, 0]);
+    let identity: Vec<u8> =
+        [record.namespace, record.incarnation].iter().flat_map(|number| number.to_le_bytes()).collect();
+    let [segment, position, next_offset, chain_hash] = record.mark;
+    let fields = [
+        xxh3_64(&identity),
+        record.epoch,
+        record.slot.unwrap_or(slot),
+        0,
+        record.floor,
+        record.reserved,
+        segment,
+        position,
+        next_offset,
+        chain_hash,
+        record.numbers[0],
+        record.numbers[1],
+        record.namespace,
+        record.incarnation,
+    ];
+    for (value, at) in fields.iter().zip((8..).step_by(8)) {
+        bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+    let checksum = xxh3_64(&bytes[..120]);
+    bytes[120..].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// A superblock slot of 102 bytes.
+pub(super) fn superblock(sequence: u64, frontier: u64) -> Vec<u8> {
+    let mut bytes = vec![0; 94];
+    bytes[..4].copy_from_slice(b"KLBS");
+    bytes[4] = 1;
+    bytes[8..16].copy_from_slice(&sequence.to_le_bytes());
+    bytes[24..28].copy_from_slice(&66_u32.to_le_bytes());
+    bytes[86..94].copy_from_slice(&frontier.to_le_bytes());
+    let checksum = xxh3_64(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// A partition directory in the making.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Directory {
+    pub(super) image: Image,
+    pub(super) incarnation: Option<u64>,
+    pub(super) durability: Durability,
+}
+
+impl Directory {
+    pub(super) fn new() -> Self {
+        Self { incarnation: Some(INCARNATION), ..Self::default() }
+    }
+
+    pub(super) fn entry(mut self, name: &str, content: Content) -> Self {
+        let name = Name::new(name.as_bytes()).unwrap();
+        self.image.entries.retain(|entry| entry.name != name);
+        self.image.entries.push(ImageEntry { name, content });
+        self
+    }
+
+    pub(super) fn file(self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        self.entry(name, Content::File(FileImage::readable(bytes.into())))
+    }
+
+    pub(super) fn log(self, segment: u64, bytes: impl Into<Vec<u8>>) -> Self {
+        self.file(&format!("{segment:020}.log"), bytes)
+    }
+
+    pub(super) fn index(self, segment: u64, bytes: impl Into<Vec<u8>>) -> Self {
+        self.file(&format!("{segment:020}.index"), bytes)
+    }
+
+    /// A whole segment of `count` batches of one message each, with its index.
+    pub(super) fn segment(self, start: u64, count: u64) -> Self {
+        self.log(start, batches(start, count)).index(start, entries(start, count))
+    }
+
+    pub(super) fn ledger(self, records: &[Record]) -> Self {
+        self.file("ledger", ledger(records))
+    }
+
+    pub(super) fn synced(mut self) -> Self {
+        self.durability = Durability::Synced;
+        self
+    }
+
+    pub(super) fn recover(&self) -> Reference {
+        let expected = Expectation {
+            namespace: NAMESPACE,
+            incarnation: self.incarnation.map(Incarnation::new),
+            durability: self.durability,
+            superblock: None,
+        };
+        recover(&self.image, &expected)
+    }
+}
