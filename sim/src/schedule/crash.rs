@@ -60,6 +60,24 @@ words! {
     }
 }
 
+words! {
+    /// Which of the pending writes survive, without the numbers.
+    SurvivorsWord, "a choice of survivors" {
+        /// See [`Survivors::None`].
+        None = "none",
+        /// See [`Survivors::All`].
+        All = "all",
+        /// See [`Survivors::Prefix`].
+        Prefix = "prefix",
+        /// See [`Survivors::Suffix`].
+        Suffix = "suffix",
+        /// See [`Survivors::Subset`].
+        Subset = "subset",
+        /// See [`Survivors::Window`].
+        Window = "window",
+    }
+}
+
 /// Which of a file's pending sector writes survive, counted in issue order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Survivors {
@@ -82,9 +100,9 @@ pub enum Survivors {
         /// The bits.
         mask: u64,
     },
-    /// All but `n` neighbours, the first of them `from`.
+    /// `n` neighbours, the first of them `from`.
     Window {
-        /// First one that is lost, counted from 0.
+        /// First one that survives, counted from 0.
         from: u32,
         /// How many are lost.
         n: u32,
@@ -92,15 +110,15 @@ pub enum Survivors {
 }
 
 impl Survivors {
-    /// The permanent word for this choice, without its numbers.
-    pub const fn code(self) -> &'static str {
+    /// The choice without its numbers.
+    pub const fn word(self) -> SurvivorsWord {
         match self {
-            Self::None => "none",
-            Self::All => "all",
-            Self::Prefix { .. } => "prefix",
-            Self::Suffix { .. } => "suffix",
-            Self::Subset { .. } => "subset",
-            Self::Window { .. } => "window",
+            Self::None => SurvivorsWord::None,
+            Self::All => SurvivorsWord::All,
+            Self::Prefix { .. } => SurvivorsWord::Prefix,
+            Self::Suffix { .. } => SurvivorsWord::Suffix,
+            Self::Subset { .. } => SurvivorsWord::Subset,
+            Self::Window { .. } => SurvivorsWord::Window,
         }
     }
 
@@ -117,7 +135,7 @@ impl Survivors {
             Self::Prefix { n } => index < n,
             Self::Suffix { n } => count - index <= n,
             Self::Subset { mask } => mask >> (index % 64) & 1 == 1,
-            Self::Window { from, n } => index < from || index - from >= n,
+            Self::Window { from, n } => index >= from && index - from < n,
         }
     }
 

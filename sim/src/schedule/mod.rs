@@ -12,14 +12,19 @@ pub mod crash;
 pub mod expect;
 pub mod fault;
 pub mod field;
+mod parse;
+mod print;
 pub mod scenario;
 pub mod step;
 pub mod target;
+#[cfg(test)]
+mod tests;
 pub mod word;
 pub mod world;
 
 pub use crash::{
-    CallPoint, Crash, CrashInside, Exception, Fill, Restart, SizeChoice, Survival, Survivors, SyncStage,
+    CallPoint, Crash, CrashInside, Exception, Fill, Restart, SizeChoice, Survival, Survivors, SurvivorsWord,
+    SyncStage,
 };
 pub use expect::{
     ActionWord, DispositionWord, ErrorClass, ExpectAnswer, ExpectPartition, ExpectPoll, ExpectSegment,
@@ -27,11 +32,13 @@ pub use expect::{
 };
 pub use fault::{Edit, Fault, FaultInside, FaultKind, StrayEntry, Times, TornKind};
 pub use field::{BatchField, FieldSpan, FrameField, HeaderField, IndexField, LedgerField, SuperblockField};
+pub use parse::{ParseError, ParseFault, parse};
+pub use print::{print, print_schedule, print_step};
 pub use scenario::{Kills, Origin, SCHEMA, Scenario, Schedule};
 pub use step::{
     AcceptLoss, Action, Append, BatchId, Interruption, LinkState, NodeId, OffsetRange, Place, Plant, Poll,
     Retain, Step,
 };
-pub use target::{Destination, FileRole, Slot, Target};
+pub use target::{Destination, FileRole, FileWord, Slot, Target};
 pub use word::Word;
 pub use world::{Filesystem, Image, PartitionHeader, Regime, WorldHeader};

@@ -150,6 +150,34 @@ impl Action {
         }
     }
 
+    /// The first and the last batch that the action makes, if it makes any.
+    pub fn batches(&self) -> Option<(BatchId, BatchId)> {
+        match self {
+            Self::Append(append) => Some((append.batch, append.last_batch())),
+            Self::Plant(plant) => Some((plant.batch, plant.batch)),
+            Self::Flush(_)
+            | Self::Roll(_)
+            | Self::Checkpoint(_)
+            | Self::Retain(_)
+            | Self::Stop
+            | Self::Start
+            | Self::Poll(_)
+            | Self::Crash(_)
+            | Self::Fault { .. }
+            | Self::Evict(_)
+            | Self::Create(_)
+            | Self::Delete(_)
+            | Self::Reconcile
+            | Self::QueueInsert(_)
+            | Self::ApplyInserts
+            | Self::AcceptLoss(_)
+            | Self::Link(_)
+            | Self::Transfer { .. }
+            | Self::Expect(_)
+            | Self::Either(_) => None,
+        }
+    }
+
     /// Whether only a host can do it: many partitions, metadata, peers (DESIGN section 8).
     pub const fn is_host(&self) -> bool {
         match self {
@@ -213,6 +241,16 @@ impl Append {
             payload_bytes: PAYLOAD_BYTES_DEFAULT,
             content: 0,
         }
+    }
+
+    /// The id of its last batch.
+    ///
+    /// # Panics
+    ///
+    /// If it has no batch, or its ids run past the largest one; the parser refuses both.
+    pub fn last_batch(&self) -> BatchId {
+        assert!(self.count > 0, "an append has at least one batch");
+        self.batch.checked_add(self.count - 1).expect("the ids of an append exist")
     }
 }
 

@@ -21,6 +21,26 @@ words! {
     }
 }
 
+words! {
+    /// What a file of a partition directory is for, without its segment.
+    FileWord, "a file of a partition" {
+        /// See [`FileRole::Log`].
+        Log = "log",
+        /// See [`FileRole::Index`].
+        Index = "index",
+        /// See [`FileRole::IndexStaging`].
+        IndexStaging = "index-staging",
+        /// See [`FileRole::Ledger`].
+        Ledger = "ledger",
+        /// See [`FileRole::LedgerStaging`].
+        LedgerStaging = "ledger-staging",
+        /// See [`FileRole::Superblock`].
+        SuperblockA = "superblock-a",
+        /// See [`FileRole::Superblock`].
+        SuperblockB = "superblock-b",
+    }
+}
+
 /// A file of a partition directory, by what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileRole {
@@ -39,16 +59,16 @@ pub enum FileRole {
 }
 
 impl FileRole {
-    /// The permanent word for this role, without its segment.
-    pub const fn code(self) -> &'static str {
+    /// The role without its segment.
+    pub const fn word(self) -> FileWord {
         match self {
-            Self::Log(_) => "log",
-            Self::Index(_) => "index",
-            Self::IndexStaging(_) => "index-staging",
-            Self::Ledger => "ledger",
-            Self::LedgerStaging => "ledger-staging",
-            Self::Superblock(Slot::A) => "superblock-a",
-            Self::Superblock(Slot::B) => "superblock-b",
+            Self::Log(_) => FileWord::Log,
+            Self::Index(_) => FileWord::Index,
+            Self::IndexStaging(_) => FileWord::IndexStaging,
+            Self::Ledger => FileWord::Ledger,
+            Self::LedgerStaging => FileWord::LedgerStaging,
+            Self::Superblock(Slot::A) => FileWord::SuperblockA,
+            Self::Superblock(Slot::B) => FileWord::SuperblockB,
         }
     }
 

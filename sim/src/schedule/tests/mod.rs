@@ -1,0 +1,6 @@
+//! Tests of the language as a whole: text to value, value to text.
+
+mod arbitrary;
+mod golden;
+mod refusals;
+mod round_trip;
