@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use recovery_core::decide::{Row, Ruling, Table, judge, row};
+use recovery_core::decide::{Content, Fault, Place, Row, Ruling, Table, judge, link, row};
 use recovery_core::observe::{Evidence, Residue, Stop};
 
 #[test]
@@ -10,6 +10,8 @@ fn the_decision_table_is_as_it_was_reviewed() {
     let mut text = String::new();
     segment_rulings(&mut text);
     segment_rows(&mut text);
+    links(&mut text);
+    partition_rows(&mut text);
     super::check("decision-table", &text);
 }
 
@@ -56,6 +58,32 @@ fn segment_rows(text: &mut String) {
     }
     writeln!(text, "\nIts rows\n").expect("to a string");
     columns(text, &lines);
+}
+
+/// One line for each place of the later segment, one column for what the earlier one proves.
+fn links(text: &mut String) {
+    let mut lines = vec![["later segment"].into_iter().chain(Content::ALL.map(Content::code)).collect()];
+    for place in Place::ALL {
+        let rows = Content::ALL.map(|content| link(place, content).row().code());
+        lines.push([place.code()].into_iter().chain(rows).collect());
+    }
+    let cells = Place::ALL.len() * Content::ALL.len();
+    writeln!(text, "\nTwo neighbours: {cells} cells, by what the earlier one proves\n").expect("to a string");
+    columns(text, &lines);
+}
+
+/// The order in which a partition's faults are looked for, then the rows that are no fault.
+fn partition_rows(text: &mut String) {
+    writeln!(text, "\nOne partition: unavailable if a segment is; else the first of these faults is the reason\n").expect("to a string");
+    for (place, fault) in Fault::ALL.into_iter().enumerate() {
+        writeln!(text, "{:2}. {}", place + 1, fault.row().code()).expect("to a string");
+    }
+    writeln!(text, "\nIts rows that are no fault\n").expect("to a string");
+    for row in Row::ALL.into_iter().filter(|row| row.table() == Table::Partition) {
+        if Fault::ALL.iter().all(|fault| fault.row() != row) {
+            writeln!(text, "{}", row.code()).expect("to a string");
+        }
+    }
 }
 
 /// Writes each line's words in columns as wide as their widest word.

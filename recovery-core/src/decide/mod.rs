@@ -1,15 +1,32 @@
 //! Facts to verdict: a pure, total function over a small enumerated domain.
 
+mod chain;
+mod fault;
+mod link;
+mod next_offset;
+mod partition;
 mod reason;
 mod reason_code;
+mod reason_fields;
+mod refusal;
 mod row;
 mod ruling;
+mod segment;
 mod table;
 mod verdict;
+mod witness;
 
+#[cfg(test)]
+mod tests;
+
+pub use fault::Fault;
+pub use link::{Content, Link, Place, link};
+pub use partition::{decide, decide_telling};
 pub use reason::{FoundIdentity, Reason};
 pub use reason_code::ReasonCode;
+pub use reason_fields::FieldValue;
 pub use row::{Row, Table};
 pub use ruling::Ruling;
 pub use table::{judge, row};
 pub use verdict::{Action, Disposition, SegmentVerdict, Verdict};
+pub use witness::Witness;

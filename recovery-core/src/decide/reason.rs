@@ -1,13 +1,15 @@
 //! Why a partition is refused: one variant a reason, its own fields, a permanent code, one sentence.
 //!
 //! Promises: a sentence says what was found and where. It never says what will be done with the files:
-//! only the layer that does something says that (F59, F84).
+//! only the layer that does something says that (F59, F84). Leaves out: the fields by name for machines
+//! ([`super::FieldValue`]).
 
 use thiserror::Error;
 
+use super::{ReasonCode, Witness};
 use crate::format::SuperblockSlot;
 use crate::observe::Stop;
-use crate::storage::Name;
+use crate::storage::{EntryKind, Name};
 use crate::units::{Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart};
 
 /// Why a partition is not served. The same bytes always earn the same reason.
@@ -15,9 +17,10 @@ use crate::units::{Incarnation, Length, Namespace, Offset, PartitionId, Position
 pub enum Reason {
     /// Bytes that were made durable are damaged or gone.
     #[error(
-        "segment {segment} proves {proven_bytes} bytes and stops there ({}), but {durable_bytes} bytes up \
-         to offset {durable_next_offset} (exclusive) were made durable",
-        stop.code()
+        "segment {segment} is proven to byte {proven_bytes} (offset {first_lost_offset} next) and stops there \
+         ({}), and {} has it durable to byte {durable_bytes} (offset {durable_next_offset} next)",
+        stop.code(),
+        witness.phrase()
     )]
     LostDurable {
         /// The segment.
@@ -26,12 +29,14 @@ pub enum Reason {
         proven_bytes: Length,
         /// Why it ends there.
         stop: Stop,
+        /// What says that more was durable.
+        witness: Witness,
         /// How many bytes were durable at least.
         durable_bytes: Length,
-        /// One behind the last durable offset.
-        durable_next_offset: Offset,
         /// First offset that is lost.
         first_lost_offset: Offset,
+        /// One behind the last offset that was durable at least.
+        durable_next_offset: Offset,
     },
     /// Damage, and behind it a batch that continues this partition.
     #[error(
@@ -70,8 +75,8 @@ pub enum Reason {
     },
     /// A whole batch of another partition lies at the end of the chain.
     #[error(
-        "segment {segment} holds at byte {position} a whole batch of partition {found}, and this is \
-         partition {expected}"
+        "segment {segment} holds at byte {position} a whole batch of partition {found_partition}, \
+         and this is partition {expected_partition}"
     )]
     ForeignBatch {
         /// The segment.
@@ -79,14 +84,14 @@ pub enum Reason {
         /// Where the batch lies.
         position: Position,
         /// The partition id it carries.
-        found: PartitionId,
+        found_partition: PartitionId,
         /// The partition id of this partition.
-        expected: PartitionId,
+        expected_partition: PartitionId,
     },
     /// A whole batch does not continue the chain.
     #[error(
-        "segment {segment} holds at byte {position} a whole batch with base offset {found}, and the chain \
-         continues at {expected}"
+        "segment {segment} holds at byte {position} a whole batch with base offset {found_offset}, and \
+         the chain continues at {expected_offset}"
     )]
     OffsetDiscontinuity {
         /// The segment.
@@ -94,9 +99,9 @@ pub enum Reason {
         /// Where the batch lies.
         position: Position,
         /// Its base offset.
-        found: Offset,
+        found_offset: Offset,
         /// The offset that would continue the chain.
-        expected: Offset,
+        expected_offset: Offset,
     },
     /// A whole batch leaves no next offset.
     #[error(
@@ -130,7 +135,7 @@ pub enum Reason {
     },
     /// Offsets between two segments that no record explains.
     #[error(
-        "offsets {first_missing} to {last_missing} lie between segment {segment} and segment {next_segment}, \
+        "offsets {first_missing_offset} to {last_missing_offset} lie between segment {segment} and segment {next_segment}, \
          and no record explains their absence"
     )]
     Hole {
@@ -139,9 +144,9 @@ pub enum Reason {
         /// The later segment.
         next_segment: SegmentStart,
         /// First missing offset.
-        first_missing: Offset,
+        first_missing_offset: Offset,
         /// Last missing offset, inclusive.
-        last_missing: Offset,
+        last_missing_offset: Offset,
     },
     /// A segment starts at offsets that the one before it holds.
     #[error("segment {segment} holds offsets up to {last_offset}, and segment {next_segment} follows it")]
@@ -153,9 +158,9 @@ pub enum Reason {
         /// The later segment.
         next_segment: SegmentStart,
     },
-    /// A segment without a proven batch, followed by another one.
+    /// A segment without a proven message, followed by another one.
     #[error(
-        "segment {segment} proves no batch in its {log_bytes} bytes, and segment {next_segment} follows it"
+        "segment {segment} proves no message in its {log_bytes} bytes, and segment {next_segment} follows it"
     )]
     EmptyNonTailSegment {
         /// The empty segment.
@@ -166,22 +171,27 @@ pub enum Reason {
         next_segment: SegmentStart,
     },
     /// The ledger names a segment that is not there.
-    #[error("segment {segment} was durable with {durable_bytes} bytes, and its log is not in the directory")]
+    #[error("{}", missing_segment_sentence(*.segment, *.durable_bytes, *.first_present, *.missing))]
     MissingSegment {
-        /// The segment.
+        /// The first such segment.
         segment: SegmentStart,
-        /// How many bytes of it were durable at least.
-        durable_bytes: Length,
+        /// How many bytes of it were durable at least; `None` if the ledger says only that the chain
+        /// starts there.
+        durable_bytes: Option<Length>,
         /// The first segment that is there, if any is.
         first_present: Option<SegmentStart>,
+        /// How many such segments there are.
+        missing: u64,
     },
     /// A name that ends in `.log` and is no segment.
-    #[error("the entry {name} ends in .log and is not a regular file named by 20 digits of an offset")]
+    #[error("{}", unexpected_file_sentence(.file, *.kind, *.files))]
     UnexpectedFile {
         /// The first such name.
-        name: Name,
-        /// How many there are.
-        count: u64,
+        file: Name,
+        /// What it is.
+        kind: EntryKind,
+        /// How many such names there are.
+        files: u64,
     },
     /// A superblock slot holds bytes that do not verify.
     #[error("superblock slot {} holds {length_bytes} bytes that do not verify", slot.name())]
@@ -192,23 +202,26 @@ pub enum Reason {
         length_bytes: Length,
     },
     /// The ledger, or the superblock, belongs to something else.
-    #[error("{}", identity_sentence(.expected, .found))]
+    #[error("{}", identity_sentence(.namespace, .found))]
     IdentityMismatch {
         /// The partition that was asked for.
-        expected: Namespace,
+        namespace: Namespace,
         /// Whose evidence lies in the directory.
         found: FoundIdentity,
     },
     /// The log verifies, and is not the log that the ledger speaks of.
     #[error(
-        "segment {segment} verifies up to byte {agrees_bytes} as the ledger has it, and differs from the \
-         ledger's mark at byte {differs_bytes} (offset {differs_next_offset} exclusive)"
+        "segment {segment} agrees with the ledger up to byte {agrees_bytes} (offset \
+         {agrees_next_offset} next), and verifies behind it, but not as the ledger has it: it differs from the \
+         ledger's mark at byte {differs_bytes} (offset {differs_next_offset} next)"
     )]
     EvidenceConflict {
         /// The segment.
         segment: SegmentStart,
         /// Position of the last mark that agrees; 0 if none does.
         agrees_bytes: Position,
+        /// Next offset there.
+        agrees_next_offset: Offset,
         /// Position of the first mark that does not.
         differs_bytes: Position,
         /// Next offset of that mark.
@@ -252,26 +265,57 @@ fn identity_sentence(expected: &Namespace, found: &FoundIdentity) -> String {
     }
 }
 
+fn missing_segment_sentence(
+    segment: SegmentStart,
+    durable_bytes: Option<Length>,
+    first_present: Option<SegmentStart>,
+    missing: u64,
+) -> String {
+    let known = match durable_bytes {
+        Some(bytes) => format!("the ledger has segment {segment} durable to byte {bytes}"),
+        None => format!("the ledger has the chain start at segment {segment}"),
+    };
+    let found = match first_present {
+        Some(first) => format!("the first log in the directory is that of segment {first}"),
+        None => "no log is in the directory".to_owned(),
+    };
+    format!("{known}, and its log is not there ({missing} missing in all; {found})")
+}
+
+fn unexpected_file_sentence(file: &Name, kind: EntryKind, files: u64) -> String {
+    let what = match kind {
+        EntryKind::File => "is not named by the 20 digits of an offset",
+        EntryKind::Directory => "is a directory",
+        EntryKind::Other => "is neither a regular file nor a directory",
+    };
+    format!("the entry {file} ends in .log and {what} ({files} such in all)")
+}
+
 impl Reason {
+    /// The reason without its fields.
+    pub const fn reason_code(&self) -> ReasonCode {
+        match self {
+            Self::LostDurable { .. } => ReasonCode::LostDurable,
+            Self::InteriorDamage { .. } => ReasonCode::InteriorDamage,
+            Self::UnprovenResidue { .. } => ReasonCode::UnprovenResidue,
+            Self::ForeignBatch { .. } => ReasonCode::ForeignBatch,
+            Self::OffsetDiscontinuity { .. } => ReasonCode::OffsetDiscontinuity,
+            Self::OffsetOverflow { .. } => ReasonCode::OffsetOverflow,
+            Self::RecordCeiling { .. } => ReasonCode::RecordCeiling,
+            Self::Hole { .. } => ReasonCode::Hole,
+            Self::Overlap { .. } => ReasonCode::Overlap,
+            Self::EmptyNonTailSegment { .. } => ReasonCode::EmptyNonTailSegment,
+            Self::MissingSegment { .. } => ReasonCode::MissingSegment,
+            Self::UnexpectedFile { .. } => ReasonCode::UnexpectedFile,
+            Self::SuperblockUnreadable { .. } => ReasonCode::SuperblockUnreadable,
+            Self::IdentityMismatch { .. } => ReasonCode::IdentityMismatch,
+            Self::EvidenceConflict { .. } => ReasonCode::EvidenceConflict,
+            Self::MissingPartition { .. } => ReasonCode::MissingPartition,
+        }
+    }
+
     /// The permanent code of this reason.
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::LostDurable { .. } => "lost-durable",
-            Self::InteriorDamage { .. } => "interior-damage",
-            Self::UnprovenResidue { .. } => "unproven-residue",
-            Self::ForeignBatch { .. } => "foreign-batch",
-            Self::OffsetDiscontinuity { .. } => "offset-discontinuity",
-            Self::OffsetOverflow { .. } => "offset-overflow",
-            Self::RecordCeiling { .. } => "record-ceiling",
-            Self::Hole { .. } => "hole",
-            Self::Overlap { .. } => "overlap",
-            Self::EmptyNonTailSegment { .. } => "empty-non-tail-segment",
-            Self::MissingSegment { .. } => "missing-segment",
-            Self::UnexpectedFile { .. } => "unexpected-file",
-            Self::SuperblockUnreadable { .. } => "superblock-unreadable",
-            Self::IdentityMismatch { .. } => "identity-mismatch",
-            Self::EvidenceConflict { .. } => "evidence-conflict",
-            Self::MissingPartition { .. } => "missing-partition",
-        }
+        self.reason_code().code()
     }
 }

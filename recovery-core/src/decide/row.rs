@@ -1,8 +1,8 @@
 //! The rows of the two decision tables, each with a permanent id.
 //!
-//! Promises: every cell of the segment table lies in exactly one row, and `decide_telling` names
+//! Promises: every cell of the segment table lies in exactly one row, and [`super::decide_telling`] names
 //! every row that it used. Reach goals and `sim list rows` stand on these ids. Leaves out: what a row
-//! rules ([`super::judge`], `decide`).
+//! rules ([`super::judge`], [`super::decide`]).
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $row:ident = $code:literal, $table:ident;)*) => {
@@ -117,8 +117,8 @@ rows! {
     LinkEmptyBefore = "link-empty-before", Partition;
     /// A segment starts above the end of the one before it, and no record explains the gap.
     LinkHole = "link-hole", Partition;
-    /// Several segments, all of them of 0 bytes or zeros.
-    ChainAllEmpty = "chain-all-empty", Partition;
+    /// A segment is followed by another, and all logs of the chain are of 0 bytes or zeros.
+    LinkAllEmpty = "link-all-empty", Partition;
     /// The last segment is sealed, and the next one was never made.
     RollCutShort = "roll-cut-short", Partition;
     /// The next offset directly follows the chain.

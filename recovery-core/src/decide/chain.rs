@@ -1,0 +1,124 @@
+//! The chain of segments: reads the facts of [`link`] off two neighbours.
+//!
+//! Promises: a gap counts as recorded only if records cover it from its first offset to its last, and none
+//! of them reaches out of it: a record that covers more was written for another gap (G15).
+
+use super::{Content, Link, Place, link};
+use crate::observe::{PartitionFacts, RecordedGap, Residue, SegmentFacts};
+use crate::units::{Offset, Position};
+
+/// Two neighbours and what they are to each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joint<'facts> {
+    pub(super) earlier: &'facts SegmentFacts,
+    pub(super) later: &'facts SegmentFacts,
+    pub(super) link: Link,
+}
+
+/// The joints of the partition's chain, ascending.
+pub(super) fn joints(facts: &PartitionFacts) -> impl Iterator<Item = Joint<'_>> {
+    let gaps = facts.ledger.known().map_or(&[][..], |ledger| &ledger.gaps);
+    let is_nothing_anywhere = facts.segments.iter().all(is_untouched);
+    facts.segments.windows(2).map(move |pair| {
+        let [earlier, later] = pair else { unreachable!("windows of 2 hold 2") };
+        let content = content(earlier, is_nothing_anywhere);
+        Joint { earlier, later, link: link(place(earlier, later, gaps), content) }
+    })
+}
+
+fn content(segment: &SegmentFacts, is_nothing_anywhere: bool) -> Content {
+    let start = segment.start.offset();
+    if segment.proven.next_offset > start {
+        Content::Messages
+    } else if is_nothing_anywhere {
+        Content::NothingAnywhere
+    } else if segment.seal.is_some_and(|seal| seal.mark.next_offset == start) {
+        Content::SealedEmpty
+    } else {
+        Content::Nothing
+    }
+}
+
+/// Whether the log is of 0 bytes or zeros, and no mark says that it ever was more.
+fn is_untouched(segment: &SegmentFacts) -> bool {
+    let is_blank = match segment.residue.kind {
+        Residue::None | Residue::Zeros => true,
+        Residue::Noise | Residue::Survivor | Residue::Stray | Residue::Unproven => false,
+    };
+    let is_marked = segment.mark.is_some_and(|mark| mark.position > Position::ZERO);
+    is_blank && segment.proven.end == Position::ZERO && !is_marked
+}
+
+fn place(earlier: &SegmentFacts, later: &SegmentFacts, gaps: &[RecordedGap]) -> Place {
+    let end = earlier.proven.next_offset;
+    let start = later.start.offset();
+    if start < end {
+        Place::Inside
+    } else if start == end {
+        Place::Adjacent
+    } else if is_recorded(gaps, end, start) {
+        Place::RecordedAbove
+    } else {
+        Place::Above
+    }
+}
+
+/// Whether records that lie inside of `[first, next)` cover all of it. `gaps` ascend by first offset.
+fn is_recorded(gaps: &[RecordedGap], first: Offset, next: Offset) -> bool {
+    let inside = &gaps[gaps.partition_point(|gap| gap.first < first)..];
+    let mut covered_to = first;
+    for gap in inside.iter().take_while(|gap| gap.first < next) {
+        if gap.first > covered_to {
+            return false;
+        }
+        if gap.next <= next {
+            covered_to = covered_to.max(gap.next);
+        }
+    }
+    covered_to == next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(gaps: &[(u64, u64)], first: u64, next: u64, expected: bool) {
+        let gaps: Vec<RecordedGap> = gaps
+            .iter()
+            .map(|(first, next)| RecordedGap { first: Offset::new(*first), next: Offset::new(*next) })
+            .collect();
+        assert_eq!(is_recorded(&gaps, Offset::new(first), Offset::new(next)), expected);
+    }
+
+    #[test]
+    fn a_gap_is_recorded_by_a_record_of_just_this_gap() {
+        check(&[(50, 100)], 50, 100, true);
+        check(&[(10, 20), (50, 100), (200, 300)], 50, 100, true);
+        check(&[], 50, 100, false);
+    }
+
+    #[test]
+    fn a_record_that_covers_more_or_less_than_the_gap_explains_nothing() {
+        check(&[(50, 101)], 50, 100, false);
+        check(&[(49, 100)], 50, 100, false);
+        check(&[(50, 99)], 50, 100, false);
+        check(&[(51, 100)], 50, 100, false);
+        check(&[(0, u64::MAX)], 50, 100, false);
+    }
+
+    #[test]
+    fn consecutive_records_cover_a_gap_together() {
+        check(&[(50, 60), (60, 100)], 50, 100, true);
+        check(&[(50, 60), (61, 100)], 50, 100, false);
+        check(&[(50, 60), (60, 99)], 50, 100, false);
+        check(&[(50, 60), (60, 100), (60, 200)], 50, 100, true);
+    }
+
+    #[test]
+    fn records_of_one_loss_may_overlap() {
+        check(&[(50, 90), (50, 60), (60, 100)], 50, 100, true);
+        check(&[(50, 90), (70, 100)], 50, 100, true);
+        check(&[(50, 50), (50, 100), (50, 100)], 50, 100, true);
+    }
+}
