@@ -373,8 +373,10 @@ const fn durability_of(number: u8) -> Option<Durability> {
 
 /// The inverse of [`Namespace::packed`].
 fn unpack(packed: u64) -> Option<Namespace> {
-    let part = |shift: u32, bits: u32| u32::try_from((packed >> shift) & ((1 << bits) - 1));
+    let part = |shift: u32, mask: u64| {
+        u32::try_from((packed >> shift) & mask).expect("a mask leaves at most 32 bits")
+    };
     let namespace =
-        Namespace { stream: part(32, 32).ok()?, topic: part(20, 12).ok()?, partition: part(0, 20).ok()? };
+        Namespace { stream: part(32, 0xffff_ffff), topic: part(20, 0xfff), partition: part(0, 0xf_ffff) };
     namespace.is_packable().then_some(namespace)
 }

@@ -44,9 +44,12 @@ impl Allowance {
     /// done (F49).
     #[must_use]
     pub(crate) fn charge(&mut self, count: u64) -> bool {
-        let left = self.work.checked_sub(count);
-        self.work = left.unwrap_or(0);
-        left.is_some()
+        let Some(left) = self.work.checked_sub(count) else {
+            self.work = 0;
+            return false;
+        };
+        self.work = left;
+        true
     }
 }
 

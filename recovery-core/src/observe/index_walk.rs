@@ -143,7 +143,7 @@ impl IndexWalk {
     /// The facts, once nothing is left to look at.
     pub(crate) fn finish(mut self, batches: u64, proven_end: Position) -> IndexFacts {
         assert!(!self.is_unfinished(), "an index is judged when all of it was seen");
-        let entries = self.length.unwrap_or_default() / ENTRY;
+        let entries = self.length.map_or(0, |length| length / ENTRY);
         let names_no_batch = self.previous.is_some_and(|entry| entry.position >= proven_end);
         let state = match self.length {
             None => IndexState::Absent,

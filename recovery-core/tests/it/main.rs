@@ -20,3 +20,4 @@ mod plan_build;
 mod plan_world;
 mod storage_exact;
 mod storage_os;
+mod tidy;
