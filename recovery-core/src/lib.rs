@@ -7,6 +7,7 @@
 
 pub mod decide;
 pub mod format;
+pub mod ledger;
 pub mod observe;
 pub mod plan;
 pub mod storage;

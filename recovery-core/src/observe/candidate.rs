@@ -125,10 +125,11 @@ mod tests {
 
     #[test]
     fn bait_at_the_smallest_pitch_is_all_seen() {
-        // Where one header's reserved zeros end, the next one's length field begins (F46).
+        // The zeros of the next header's partition id end one header's reserved bytes (F46).
         let mut bytes = vec![0; 248 * 40 + 256];
         for index in 0..40 {
-            bytes[index * 248..index * 248 + 256].copy_from_slice(&header(6 << 20, 1));
+            let at = index * 248 + 8;
+            bytes[at..at + 248].copy_from_slice(&header(6 << 20, 1)[8..]);
         }
         let room = 8 << 20;
         assert_eq!(fast(&bytes, room), slow(&bytes, room));

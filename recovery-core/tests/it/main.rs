@@ -13,11 +13,13 @@ mod file_name;
 mod fixture;
 mod format;
 mod golden;
+mod ledger;
 mod ledger_record;
 #[allow(dead_code, reason = "the tests that carry plans out come next")]
 mod memory_storage;
 mod plan_build;
 mod plan_world;
+mod recording_storage;
 mod storage_exact;
 mod storage_os;
 mod tidy;
