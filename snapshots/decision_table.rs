@@ -74,7 +74,11 @@ fn links(text: &mut String) {
 
 /// The order in which a partition's faults are looked for, then the rows that are no fault.
 fn partition_rows(text: &mut String) {
-    writeln!(text, "\nOne partition: unavailable if a segment is; else the first of these faults is the reason\n").expect("to a string");
+    writeln!(
+        text,
+        "\nOne partition: unavailable if a segment is; else the first of these faults is the reason\n"
+    )
+    .expect("to a string");
     for (place, fault) in Fault::ALL.into_iter().enumerate() {
         writeln!(text, "{:2}. {}", place + 1, fault.row().code()).expect("to a string");
     }
