@@ -102,6 +102,11 @@ impl FileName {
     pub fn reason() -> Name {
         literal(b"REASON.toml")
     }
+
+    /// The name under which a new reason is written before it is renamed into place.
+    pub fn reason_staging() -> Name {
+        literal(b"REASON.toml.staging")
+    }
 }
 
 /// The components of a partition directory below the data directory: `streams/S/topics/T/partitions/P`.

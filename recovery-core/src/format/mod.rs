@@ -9,6 +9,7 @@ mod batch_builder;
 mod bytes;
 mod checksum;
 mod copy_name;
+mod fence_name;
 mod file_name;
 mod frame;
 mod index_entry;
@@ -19,6 +20,7 @@ pub use batch::{BATCH_BYTES_MAX, BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHe
 pub use batch_builder::{BatchBuilder, BatchTooLarge, LayoutDamage, Message, stamp};
 pub use checksum::{Checksum, Hasher};
 pub use copy_name::CopyName;
+pub use fence_name::FenceName;
 pub use file_name::{FileName, SuperblockSlot, partition_components};
 pub use frame::{FRAME_HASHED_FROM, FRAME_HEADER_BYTES, FrameDamage, FrameHeader};
 pub use index_entry::{INDEX_ENTRY_BYTES, IndexEntry};

@@ -48,6 +48,12 @@ impl Window {
         self.filled = 0;
     }
 
+    /// Lends the buffer, and shows nothing from then on.
+    pub(crate) fn scratch(&mut self) -> &mut [u8] {
+        self.forget();
+        &mut self.buffer
+    }
+
     /// One behind the last position shown.
     pub(crate) fn end(&self) -> u64 {
         self.start + self.filled as u64

@@ -57,6 +57,11 @@ impl Workspace {
         }
     }
 
+    /// Lends the memory of the log's window, which shows nothing afterwards, to work that is no walk.
+    pub(crate) fn scratch(&mut self) -> &mut [u8] {
+        self.log.scratch()
+    }
+
     /// Forgets what every window shows.
     pub(crate) fn forget(&mut self) {
         self.log.forget();

@@ -4,8 +4,22 @@
 //! or unavailable gets an empty plan and is not touched; carrying a plan out twice changes nothing the
 //! second time. Leaves out: whether the verdict is right ([`crate::decide`]).
 
+mod apply;
 mod build;
+mod copies;
+mod cut;
+mod fence;
+mod identify;
+mod index;
+mod range;
+mod reason_file;
+mod record;
+mod save;
+mod search;
+mod set_aside;
+mod site;
 mod step;
 
+pub use apply::{Applied, Applying, FencedFile};
 pub use build::{PlanOptions, build};
 pub use step::{Plan, Step};

@@ -15,9 +15,11 @@ mod format;
 mod golden;
 mod ledger;
 mod ledger_record;
-#[allow(dead_code, reason = "the tests that carry plans out come next")]
 mod memory_storage;
+mod plan_apply;
 mod plan_build;
+mod plan_fence;
+mod plan_run;
 mod plan_world;
 mod recording_storage;
 mod storage_exact;

@@ -24,6 +24,7 @@ pub(crate) enum Fault {
     CrashAfter(u64),
 }
 
+#[derive(Clone)]
 enum Node {
     File { visible: Vec<u8>, durable: Vec<u8> },
     Directory { visible: BTreeMap<Name, usize>, durable: BTreeMap<Name, usize> },
@@ -37,6 +38,7 @@ pub(crate) struct Handle {
 }
 
 /// The storage. Its root is node 0.
+#[derive(Clone)]
 pub(crate) struct MemoryStorage {
     nodes: RefCell<Vec<Node>>,
     calls: RefCell<Vec<(Call, String)>>,

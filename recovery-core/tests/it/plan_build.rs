@@ -7,10 +7,8 @@ use recovery_core::plan::{PlanOptions, Step, build};
 use recovery_core::storage::{Call, Errno, StorageError};
 
 use crate::memory_storage::name;
+use crate::plan_run::{SERVER, TOOL};
 use crate::plan_world::{Segment, World};
-
-const SERVER: PlanOptions = PlanOptions { sync_indexes: false, clean_stop: false };
-const TOOL: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true };
 
 /// The plan that a partition gets, one line a step.
 fn plan(world: &World, options: PlanOptions) -> Vec<String> {

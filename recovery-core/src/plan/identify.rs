@@ -1,0 +1,149 @@
+//! Reads a range once to learn what its copy will be called, or to make sure that it holds only zeros.
+
+use super::copies::{Copies, Place};
+use super::range::{Range, slice_bytes};
+use super::site::{Site, changed};
+use crate::format::{CopyName, FileName, Hasher, INDEX_ENTRY_BYTES, IndexEntry};
+use crate::observe::IndexState;
+use crate::storage::{Call, Name, Storage, StorageError, exact};
+use crate::units::{Length, Position, SegmentStart};
+
+/// A range whose checksum is being taken.
+pub(super) struct Identifying<S: Storage> {
+    range: Range<S>,
+    file: Name,
+    position: Position,
+    hasher: Hasher,
+    /// Whether this may still be an index of ours that was not finished.
+    may_be_ours: bool,
+}
+
+impl<S: Storage> Identifying<S> {
+    pub(super) fn start(
+        site: Site<'_, S>,
+        file: &Name,
+        position: Position,
+        length: Option<Length>,
+    ) -> Result<Self, StorageError> {
+        let range = Range::open(site, &site.partition.directory, file, position, length)?;
+        let may_be_ours = new_index(site, file).is_some();
+        Ok(Self { range, file: *file, position, hasher: Hasher::new(), may_be_ours })
+    }
+
+    /// Reads a slice; says whether that was the last. Then `copies` knows the copy's name.
+    ///
+    /// A staged index that this plan writes again, and that holds nothing which the new one does not, is
+    /// our own half-made file: it is written over instead of being set aside.
+    pub(super) fn advance(
+        &mut self,
+        site: Site<'_, S>,
+        copies: &mut Copies,
+        scratch: &mut [u8],
+        limit: u64,
+    ) -> Result<bool, StorageError> {
+        let at = self.range.progress();
+        let count = slice_bytes(limit, 2, scratch.len());
+        let bytes = self.range.read(site.storage, &mut scratch[..count])?;
+        self.hasher.update(bytes);
+        if self.may_be_ours {
+            let entries = new_index(site, &self.file).expect("facts do not change under a plan");
+            self.may_be_ours = holds_nothing_else(entries, at, bytes);
+        }
+        if !self.range.is_read() {
+            return Ok(false);
+        }
+        let checksum = self.hasher.finish();
+        let copy = copies.of_file(&self.file);
+        copy.name = Some(CopyName::new(&self.file, self.position, self.range.length(), checksum));
+        if self.may_be_ours {
+            copy.place = Place::Spared;
+        }
+        Ok(true)
+    }
+
+    pub(super) fn close(self, storage: &S) {
+        self.range.close(storage);
+    }
+}
+
+/// The entries that will be staged under the name `file`, if any will.
+fn new_index<'a, S: Storage>(site: Site<'a, S>, file: &Name) -> Option<&'a [IndexEntry]> {
+    let stem = file.as_bytes().strip_suffix(b".staging").and_then(Name::new)?;
+    let start: SegmentStart = match FileName::classify(&stem) {
+        FileName::Index(start) => start,
+        FileName::Log(_)
+        | FileName::StrayLog
+        | FileName::StrayIndex
+        | FileName::Staging
+        | FileName::Ledger
+        | FileName::Superblock(_)
+        | FileName::Other => return None,
+    };
+    let index = &site.segment(start)?.index;
+    (index.state != IndexState::Good).then_some(&index.rebuilt[..])
+}
+
+/// Whether every non-zero byte of `bytes`, found at `position`, stands at the same place in the encoded
+/// `entries`.
+fn holds_nothing_else(entries: &[IndexEntry], position: u64, bytes: &[u8]) -> bool {
+    let entry_bytes = INDEX_ENTRY_BYTES as u64;
+    let mut encoded = None;
+    bytes.iter().zip(position..).filter(|(byte, _)| **byte != 0).all(|(byte, at)| {
+        let Some(entry) = usize::try_from(at / entry_bytes).map_or(None, |number| entries.get(number)) else {
+            return false;
+        };
+        if encoded.is_none_or(|(number, _)| number != at / entry_bytes) {
+            encoded = Some((at / entry_bytes, entry.encode()));
+        }
+        let within = usize::try_from(at % entry_bytes).expect("an entry is small");
+        encoded.is_some_and(|(_, bytes)| bytes[within] == *byte)
+    })
+}
+
+/// A range that must hold only zeros.
+pub(super) struct CheckingZeros<S: Storage> {
+    range: Range<S>,
+    file: Name,
+}
+
+impl<S: Storage> CheckingZeros<S> {
+    pub(super) fn start(
+        site: Site<'_, S>,
+        segment: SegmentStart,
+        position: Position,
+        length: Length,
+    ) -> Result<Self, StorageError> {
+        let file = FileName::log(segment);
+        let range = Range::open(site, &site.partition.directory, &file, position, Some(length))?;
+        match exact::uninterrupted(|| site.storage.drop_cache(&range.file)) {
+            Ok(()) => Ok(Self { range, file }),
+            Err(error) => {
+                range.close(site.storage);
+                Err(error)
+            }
+        }
+    }
+
+    /// Reads a slice; says whether that was the last.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::storage::Errno::STALE`] if a byte is not zero.
+    pub(super) fn advance(
+        &mut self,
+        site: Site<'_, S>,
+        scratch: &mut [u8],
+        limit: u64,
+    ) -> Result<bool, StorageError> {
+        let count = slice_bytes(limit, 1, scratch.len());
+        let bytes = self.range.read(site.storage, &mut scratch[..count])?;
+        if bytes.iter().any(|byte| *byte != 0) {
+            return Err(changed(Call::Read, &self.file));
+        }
+        Ok(self.range.is_read())
+    }
+
+    pub(super) fn close(self, storage: &S) {
+        self.range.close(storage);
+    }
+}
