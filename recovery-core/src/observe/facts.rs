@@ -109,7 +109,7 @@ pub struct Proven {
     pub messages: u64,
     /// Messages whose stored delta disagrees with their place in the batch.
     pub delta_mismatches: u64,
-    /// The chain hash at `end`; `None` without a ledger, where no incarnation is known.
+    /// The chain hash at `end`; `None` where neither a ledger nor the caller names an incarnation.
     pub chain_hash: Option<ChainHash>,
 }
 

@@ -93,9 +93,12 @@ impl<S: Storage> SegmentWalk<S> {
         let files = Files::open(storage, partition, start, names.indexes.binary_search(&start).is_ok())?;
         let marks = background.marks(start);
         let sealed = marks.and_then(|marks| marks.seal).map(|seal| seal.mark.position.as_length());
-        let chain_hash = background.ledger.map(|ledger| {
-            ChainHash::start(background.expectation.namespace, ledger.newest.incarnation, start)
-        });
+        // Without a ledger the caller may still know the life, and then a first ledger can be made.
+        let namespace = background.expectation.namespace;
+        let incarnation = background.ledger.map(|ledger| ledger.newest.incarnation);
+        let chain_hash = incarnation
+            .or(background.expectation.incarnation)
+            .map(|incarnation| ChainHash::start(namespace, incarnation, start));
         let partition_id = background.expectation.namespace.partition_id();
         let checkpoints = Checkpoints::of(marks);
         let log_length = files.log_length;
