@@ -2,13 +2,14 @@
 //! done with the rest.
 //!
 //! Data flows one way, and each arrow is a plain value: [`observe`] states facts, [`decide`] turns them
-//! into a verdict, [`plan`] turns that into steps and carries them out, `partition` serves. The only
+//! into a verdict, [`plan`] turns that into steps and carries them out, [`partition`] serves. The only
 //! door to a disk is [`storage::Storage`].
 
 pub mod decide;
 pub mod format;
 pub mod ledger;
 pub mod observe;
+pub mod partition;
 pub mod plan;
 pub mod storage;
 pub mod units;

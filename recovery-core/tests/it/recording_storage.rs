@@ -58,6 +58,11 @@ impl RecordingStorage {
         state.faults = (k..).zip(faults.iter().copied()).collect();
     }
 
+    /// Fails one more call, counted as [`RecordingStorage::arm`] counts.
+    pub(crate) fn arm_also(&self, k: u64, fault: Fault) {
+        self.0.borrow_mut().faults.insert(k, fault);
+    }
+
     /// Lets every call through again; says whether an armed fault was never reached.
     pub(crate) fn disarm(&self) -> bool {
         let mut state = self.0.borrow_mut();
