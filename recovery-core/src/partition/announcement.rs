@@ -19,15 +19,19 @@ pub(super) struct Announcement {
 }
 
 impl Announcement {
-    /// Of what recovery adopted; `None` where there is no ledger to tell.
-    pub(super) fn new(adopted: Option<Vec<AdoptedSegment>>) -> Self {
-        let is_done = adopted.is_none();
-        Self { adopted: adopted.unwrap_or_default(), told: 0, is_done }
+    /// Of what recovery adopted.
+    pub(super) const fn of(adopted: Vec<AdoptedSegment>) -> Self {
+        Self { adopted, told: 0, is_done: false }
+    }
+
+    /// Nothing: there is no ledger to tell.
+    pub(super) const fn none() -> Self {
+        Self { adopted: Vec::new(), told: 0, is_done: true }
     }
 
     /// Nothing but `Opened`: the writer goes on after a clean stop.
-    pub(super) fn again() -> Self {
-        Self::new(Some(Vec::new()))
+    pub(super) const fn again() -> Self {
+        Self::of(Vec::new())
     }
 
     /// The record that the ledger lacks about the segment at `index`, if it lacks one.

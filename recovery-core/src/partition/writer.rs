@@ -98,7 +98,7 @@ impl<S: Storage> Writer<S> {
         let writer = Self {
             namespace: adopted.namespace,
             chain: Chain::new(adopted.namespace.partition_id(), segments.collect()),
-            announcement: Announcement::new(has_ledger.then_some(adopted.segments)),
+            announcement: if has_ledger { Announcement::of(adopted.segments) } else { Announcement::none() },
             roll: active.as_ref().and_then(|active| Roll::cut_short(active, ledger.as_ref())),
             next_offset: adopted.next_offset,
             next_compaction: options.ledger_bytes_max,
