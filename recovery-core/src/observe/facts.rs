@@ -11,7 +11,7 @@ use crate::units::{Durability, Incarnation, Length, Namespace, Offset, Partition
 /// What lies between the proven prefix and the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Residue {
-    /// Nothing. Only with [`Stop::End`].
+    /// Nothing. Only with [`super::Stop::End`].
     None,
     /// Only zero bytes.
     Zeros,
