@@ -53,7 +53,8 @@ impl Fixture {
         let mut next = 0;
         while log.len() < bytes {
             let start = log.len();
-            let payload: Vec<u8> = (0..MESSAGE_BYTES as u64).map(|at| ((at * 7 + next) % 251) as u8).collect();
+            let payload: Vec<u8> =
+                (0..MESSAGE_BYTES as u64).map(|at| ((at * 7 + next) % 251) as u8).collect();
             let mut builder = BatchBuilder::begin(&mut log, 1);
             for id in 0..MESSAGES_PER_BATCH {
                 let message = Message { id: u128::from(id), payload: &payload, ..Message::default() };

@@ -317,7 +317,7 @@ fn bytes_that_are_not_exactly_one_batch_are_not_stamped() {
 fn a_message_that_would_pass_the_ceiling_is_refused_and_the_batch_goes_on_without_it() {
     // One payload in memory, referred to again and again, fills a batch to the last byte.
     let payload = vec![0; 64 * 1024 * 1024 - 48];
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(256 * 1024 * 1024 + 256);
     let mut builder = BatchBuilder::begin(&mut bytes, 0);
     let message = Message { payload: &payload, ..Message::default() };
     for _ in 0..4 {
