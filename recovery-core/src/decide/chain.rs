@@ -27,12 +27,12 @@ pub(super) fn joints(facts: &PartitionFacts) -> impl Iterator<Item = Joint<'_>> 
 }
 
 fn content(segment: &SegmentFacts, is_nothing_anywhere: bool) -> Content {
-    let start = segment.start.offset();
-    if segment.proven.next_offset > start {
-        Content::Messages
+    let is_sealed_empty = segment.seal.is_some_and(|seal| seal.mark.position == Position::ZERO);
+    if segment.proven.batches > 0 {
+        Content::Batches
     } else if is_nothing_anywhere {
         Content::NothingAnywhere
-    } else if segment.seal.is_some_and(|seal| seal.mark.next_offset == start) {
+    } else if is_sealed_empty {
         Content::SealedEmpty
     } else {
         Content::Nothing

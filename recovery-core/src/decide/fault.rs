@@ -28,7 +28,7 @@ pub enum Fault {
     SegmentRefused,
     /// A segment starts at an offset that the one before it holds.
     Overlap,
-    /// A segment without a message is followed by another.
+    /// A segment without a batch is followed by another.
     EmptyBefore,
     /// Offsets between two segments are gone.
     Hole,

@@ -37,24 +37,24 @@ impl Place {
 /// What the earlier segment proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Content {
-    /// At least one message.
-    Messages,
-    /// None, and a seal says that it never held one.
+    /// At least one batch.
+    Batches,
+    /// No batch, and a seal says that it never held one.
     SealedEmpty,
-    /// None.
+    /// No batch.
     Nothing,
-    /// None, and every log of the chain is of 0 bytes or zeros, and no mark of any lies above 0.
+    /// No batch, and every log of the chain is of 0 bytes or zeros, and no mark of any lies above 0.
     NothingAnywhere,
 }
 
 impl Content {
     /// Every content, in the order of the table.
-    pub const ALL: [Self; 4] = [Self::Messages, Self::SealedEmpty, Self::Nothing, Self::NothingAnywhere];
+    pub const ALL: [Self; 4] = [Self::Batches, Self::SealedEmpty, Self::Nothing, Self::NothingAnywhere];
 
     /// The word for this content.
     pub const fn code(self) -> &'static str {
         match self {
-            Self::Messages => "messages",
+            Self::Batches => "batches",
             Self::SealedEmpty => "sealed-empty",
             Self::Nothing => "nothing",
             Self::NothingAnywhere => "nothing-anywhere",
@@ -97,7 +97,7 @@ impl Link {
     }
 }
 
-/// The table. A segment that proves no message ends where it starts, so nothing can start inside of it or
+/// The table. A segment that proves no batch ends where it starts, so nothing can start inside of it or
 /// directly behind it: those six cells stand here because a table has no blanks.
 ///
 /// * A **recorded gap** is a seal that says where the next segment starts, or a loss that the operator
@@ -111,12 +111,12 @@ impl Link {
 pub const fn link(place: Place, content: Content) -> Link {
     use {Content as C, Place as P};
     match (place, content) {
-        (P::Inside,        C::Messages | C::SealedEmpty | C::Nothing | C::NothingAnywhere) => Link::Overlap,
-        (P::Adjacent,      C::Messages | C::SealedEmpty | C::Nothing | C::NothingAnywhere) => Link::Meets,
-        (P::RecordedAbove, C::Messages | C::SealedEmpty | C::Nothing | C::NothingAnywhere) => Link::RecordedGap,
-        (P::Above,         C::Messages | C::SealedEmpty)                                   => Link::Hole,
-        (P::Above,         C::Nothing)                                                     => Link::EmptyBefore,
-        (P::Above,         C::NothingAnywhere)                                             => Link::AllEmpty,
+        (P::Inside,        C::Batches | C::SealedEmpty | C::Nothing | C::NothingAnywhere) => Link::Overlap,
+        (P::Adjacent,      C::Batches | C::SealedEmpty | C::Nothing | C::NothingAnywhere) => Link::Meets,
+        (P::RecordedAbove, C::Batches | C::SealedEmpty | C::Nothing | C::NothingAnywhere) => Link::RecordedGap,
+        (P::Above,         C::Batches | C::SealedEmpty)                                   => Link::Hole,
+        (P::Above,         C::Nothing)                                                    => Link::EmptyBefore,
+        (P::Above,         C::NothingAnywhere)                                            => Link::AllEmpty,
     }
 }
 

@@ -41,7 +41,7 @@ pub enum Reason {
     /// Damage, and behind it a batch that continues this partition.
     #[error(
         "segment {segment} is damaged at byte {position} ({}), and a whole batch of this partition with \
-         base offset {survivor_offset} follows at byte {survivor_position}",
+         base offset {survivor_offset} follows at byte {survivor_position} ({survivors} such in all)",
         stop.code()
     )]
     InteriorDamage {
@@ -158,9 +158,9 @@ pub enum Reason {
         /// The later segment.
         next_segment: SegmentStart,
     },
-    /// A segment without a proven message, followed by another one.
+    /// A segment without a proven batch, followed by another one.
     #[error(
-        "segment {segment} proves no message in its {log_bytes} bytes, and segment {next_segment} follows it"
+        "segment {segment} proves no batch in its {log_bytes} bytes, and segment {next_segment} follows it"
     )]
     EmptyNonTailSegment {
         /// The empty segment.

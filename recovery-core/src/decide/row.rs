@@ -113,7 +113,7 @@ rows! {
     LinkRecordedGap = "link-recorded-gap", Partition;
     /// A segment starts at an offset that the one before it holds.
     LinkOverlap = "link-overlap", Partition;
-    /// A segment without a message is followed by another, and no record explains the gap.
+    /// A segment without a batch is followed by another, and no record explains the gap.
     LinkEmptyBefore = "link-empty-before", Partition;
     /// A segment starts above the end of the one before it, and no record explains the gap.
     LinkHole = "link-hole", Partition;

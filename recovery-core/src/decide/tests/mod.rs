@@ -1,5 +1,6 @@
 //! Facts in, verdict out.
 
+mod arbitrary_facts;
 mod builder;
 mod laws;
 mod next_offset;

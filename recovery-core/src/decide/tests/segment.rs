@@ -112,7 +112,7 @@ fn damage_that_nothing_is_known_of_is_refused_if_a_survivor_follows() {
     check(
         facts.clone(),
         "refuse interior-damage: segment 0 is damaged at byte 912 (bad-checksum), and a whole batch of this \
-         partition with base offset 4 follows at byte 1216",
+         partition with base offset 4 follows at byte 1216 (1 such in all)",
     );
     check_rows(facts, "damage-unknown-survivor segment-refused");
 }
