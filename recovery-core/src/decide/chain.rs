@@ -18,7 +18,7 @@ pub(super) struct Joint<'facts> {
 /// The joints of the partition's chain, ascending.
 pub(super) fn joints(facts: &PartitionFacts) -> impl Iterator<Item = Joint<'_>> {
     let gaps = facts.ledger.known().map_or(&[][..], |ledger| &ledger.gaps);
-    let is_nothing_anywhere = facts.segments.iter().all(is_untouched);
+    let is_nothing_anywhere = facts.segments.iter().all(is_blank);
     facts.segments.windows(2).map(move |pair| {
         let [earlier, later] = pair else { unreachable!("windows of 2 hold 2") };
         let content = content(earlier, is_nothing_anywhere);
@@ -39,14 +39,13 @@ fn content(segment: &SegmentFacts, is_nothing_anywhere: bool) -> Content {
     }
 }
 
-/// Whether the log is of 0 bytes or zeros, and no mark says that it ever was more.
-fn is_untouched(segment: &SegmentFacts) -> bool {
-    let is_blank = match segment.residue.kind {
+/// Whether the log is of 0 bytes or zeros. A mark above 0 would have made that a loss before.
+fn is_blank(segment: &SegmentFacts) -> bool {
+    let is_nothing_left = match segment.residue.kind {
         Residue::None | Residue::Zeros => true,
         Residue::Noise | Residue::Survivor | Residue::Stray | Residue::Unproven => false,
     };
-    let is_marked = segment.mark.is_some_and(|mark| mark.position > Position::ZERO);
-    is_blank && segment.proven.end == Position::ZERO && !is_marked
+    is_nothing_left && segment.proven.end == Position::ZERO
 }
 
 fn place(earlier: &SegmentFacts, later: &SegmentFacts, gaps: &[RecordedGap]) -> Place {

@@ -43,7 +43,7 @@ pub enum Content {
     SealedEmpty,
     /// No batch.
     Nothing,
-    /// No batch, and every log of the chain is of 0 bytes or zeros, and no mark of any lies above 0.
+    /// No batch, and every log of the chain is of 0 bytes or zeros.
     NothingAnywhere,
 }
 

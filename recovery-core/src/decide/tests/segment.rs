@@ -55,6 +55,15 @@ fn without_a_ledger_an_index_entry_may_prove_a_loss() {
 }
 
 #[test]
+fn beside_a_ledger_the_index_is_no_witness() {
+    check(
+        with_ledger([segment(0, 3).promised_by_index(1824, 6).marked(5)]),
+        "refuse lost-durable: segment 0 is proven to byte 912 (offset 3 next) and stops there (end), and the \
+         ledger has it durable to byte 1520 (offset 5 next)",
+    );
+}
+
+#[test]
 fn damage_at_or_above_a_mark_is_cut_and_saved() {
     for kind in [Residue::Noise, Residue::Stray] {
         check(
