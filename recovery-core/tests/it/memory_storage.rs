@@ -46,6 +46,7 @@ pub(crate) struct MemoryStorage {
     seen: Cell<u64>,
     open: Cell<i64>,
     transfer_max: Cell<usize>,
+    rotten: RefCell<Option<String>>,
 }
 
 impl MemoryStorage {
@@ -58,6 +59,7 @@ impl MemoryStorage {
             seen: Cell::new(0),
             open: Cell::new(0),
             transfer_max: Cell::new(usize::MAX),
+            rotten: RefCell::default(),
         }
     }
 
@@ -147,6 +149,12 @@ impl MemoryStorage {
     /// Lets no read or write move more than `bytes` at once.
     pub(crate) fn limit_transfers(&self, bytes: usize) {
         self.transfer_max.set(bytes);
+    }
+
+    /// Lets the medium hold another last byte than the cache, in every file whose path ends so: reads see
+    /// it once the cache is dropped.
+    pub(crate) fn rot_under_the_cache(&self, ending: &str) {
+        self.rotten.replace(Some(ending.to_owned()));
     }
 
     /// Takes the power away: only what is durable is left.
@@ -327,7 +335,11 @@ impl Storage for MemoryStorage {
     }
 
     fn drop_cache(&self, file: &Handle) -> Result<(), StorageError> {
-        self.enter(Call::DropCache, &file.path)
+        self.enter(Call::DropCache, &file.path)?;
+        if self.rotten.borrow().as_ref().is_some_and(|ending| file.path.ends_with(ending)) {
+            self.contents(file, |visible, _| *visible.last_mut().expect("a file to rot") ^= 1);
+        }
+        Ok(())
     }
 
     fn rename(

@@ -203,3 +203,16 @@ fn nothing_is_cut_if_the_log_is_not_what_was_observed() {
         assert_eq!(storage.files()[&path], before[&path], "{tail:?}");
     }
 }
+
+#[test]
+fn nothing_is_cut_if_the_medium_holds_other_bytes_than_the_cache() {
+    for (residue, rotten) in [(&[1, 2, 3][..], ".log"), (&[1, 2, 3], ".staging"), (&[0, 0, 0], ".log")] {
+        let world = World { segments: vec![Segment::whole(0, 9).with_residue(residue)], ..World::default() };
+        let storage = world.storage();
+        storage.rot_under_the_cache(rotten);
+        let error = recover(&world, &storage, SERVER, WIDE).unwrap_err();
+        assert_eq!(error.errno, Errno::STALE, "{residue:?}, rot in {rotten}");
+        let log = &storage.files()[&format!("{DIRECTORY}/00000000000000000000.log")];
+        assert_eq!(log.len(), 12, "{residue:?}, rot in {rotten}");
+    }
+}

@@ -122,9 +122,10 @@ fn scratch_that_a_fence_holds_already_only_loses_its_second_name() {
     storage.start(None);
     assert_eq!(recover(&world, &storage, SERVER, WIDE), Ok(vec![path.to_owned()]));
     let changes = storage.changes();
-    let is_last_sync_before = changes.iter().position(|call| call.starts_with("remove"))
-        > changes.iter().position(|call| call == &format!("sync {PARENT}/{path}"));
-    assert!(is_last_sync_before, "what stays is durable first: {changes:?}");
+    let place = |call: String| changes.iter().position(|change| *change == call);
+    let synced = place(format!("sync {PARENT}/{path}")).expect("what stays is made durable");
+    let removed = place(format!("remove {DIRECTORY}/x.staging")).expect("the second name goes");
+    assert!(synced < removed, "{changes:?}");
     check_is_recovered(&world, &storage);
 }
 
