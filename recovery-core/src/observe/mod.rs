@@ -25,11 +25,14 @@ mod verifier;
 mod window;
 mod workspace;
 
+pub(crate) use directory_listing::Names;
 pub use facts::{
     Evidence, FINDS_LISTED_MAX, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing, OtherEntry,
     PartitionFacts, Proven, RecordedGap, Residue, ResidueFacts, Seal, SegmentFacts, SegmentMarks,
     SuperblockState, Unavailable, Work,
 };
+pub(crate) use ledger_reader::LedgerReader;
+pub(crate) use meter::Meter;
 pub use observation::{Expectation, Observation, Observed, Progress, STEP_BYTES_MIN};
 pub use placement::misplacement;
 pub use residue_probe::{
@@ -38,6 +41,8 @@ pub use residue_probe::{
 pub use stop::{BadChecksum, Stop, StopDetail, Undecodable};
 pub use superblock_reader::SuperblockIdentity;
 pub use verifier::{Depth, HEADER_HASHED_BYTES_MAX, Taken, Verifier, Want};
+pub(crate) use window::{Fill, Source};
+pub(crate) use workspace::Tenant;
 pub use workspace::{WINDOW_BYTES_MAX, WINDOW_BYTES_MIN, Workspace};
 
 /// Most entries of a rebuilt index; the spacing grows with the log instead.

@@ -21,7 +21,7 @@ pub struct Workspace {
     tenant: u64,
 }
 
-/// Which observation the windows show something to.
+/// Whom the windows show something to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tenant(u64);
 
@@ -43,7 +43,7 @@ impl Workspace {
         }
     }
 
-    /// Lets a new observation move in.
+    /// Lets a new observation, or a settling, move in.
     pub(crate) fn enroll(&mut self) -> Tenant {
         self.tenants += 1;
         Tenant(self.tenants)

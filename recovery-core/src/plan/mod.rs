@@ -17,9 +17,11 @@ mod record;
 mod save;
 mod search;
 mod set_aside;
+mod settle;
 mod site;
 mod step;
 
 pub use apply::{Applied, Applying, FencedFile};
 pub use build::{PlanOptions, build};
+pub use settle::Settling;
 pub use step::{Plan, Step};

@@ -40,7 +40,7 @@ impl<'a, S: Storage> Site<'a, S> {
         file: &Name,
         access: Access,
     ) -> Result<S::File, StorageError> {
-        exact::uninterrupted(|| self.storage.open(directory, file, access))
+        open(self.storage, directory, file, access)
     }
 
     /// Opens a file, works with it, and closes it whatever came of that.
@@ -87,6 +87,15 @@ impl<'a, S: Storage> Site<'a, S> {
     ) -> Result<(), StorageError> {
         exact::uninterrupted(|| self.storage.rename(from.0, from.1, to.0, to.1))
     }
+}
+
+pub(super) fn open<S: Storage>(
+    storage: &S,
+    directory: &S::Directory,
+    file: &Name,
+    access: Access,
+) -> Result<S::File, StorageError> {
+    exact::uninterrupted(|| storage.open(directory, file, access))
 }
 
 /// The file is not what observation saw. Nothing is decided on it: the partition is unavailable for now,

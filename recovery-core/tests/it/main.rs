@@ -26,6 +26,7 @@ mod plan_apply;
 mod plan_build;
 mod plan_fence;
 mod plan_run;
+mod plan_settle;
 mod plan_world;
 mod recording_storage;
 mod storage_exact;

@@ -121,6 +121,21 @@ impl MemoryStorage {
         files
     }
 
+    /// Lets a file that is there hold other bytes, none of them durable.
+    pub(crate) fn write_unsynced(&self, path: &str, bytes: &[u8]) {
+        self.put(path, bytes);
+        match self.nodes.borrow_mut().last_mut() {
+            Some(Node::File { durable, .. }) => durable.clear(),
+            Some(Node::Directory { .. }) | None => panic!("{path} was put there last"),
+        }
+    }
+
+    /// Every call since the last [`MemoryStorage::start`], one a line.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let calls = self.calls.borrow();
+        calls.iter().map(|(call, path)| format!("{} {path}", call.code())).collect()
+    }
+
     /// The changing calls since the last [`MemoryStorage::start`], one a line.
     pub(crate) fn changes(&self) -> Vec<String> {
         let calls = self.calls.borrow();

@@ -127,7 +127,7 @@ fn a_power_loss_anywhere_loses_nothing_however_often_it_comes() {
         let _crashed = recover(&world, &storage, TOOL, WIDE);
         storage.lose_power();
         check_nothing_is_lost(&world, &before, &storage.files());
-        for second in (0..=calls).step_by(7) {
+        for second in (0..=calls).step_by(13) {
             let storage = storage.clone();
             storage.start(Some(Fault::CrashAfter(second)));
             let _crashed = recover(&world, &storage, TOOL, WIDE);

@@ -19,7 +19,7 @@ use crate::memory_storage::{MemoryStorage, name};
 pub(crate) const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
 pub(crate) const PARENT: &str = "streams/1/topics/2/partitions";
 pub(crate) const DIRECTORY: &str = "streams/1/topics/2/partitions/3";
-const INCARNATION: Incarnation = Incarnation::new(7);
+pub(crate) const INCARNATION: Incarnation = Incarnation::new(7);
 
 /// One segment as the test made it.
 #[derive(Clone, Debug)]
@@ -163,7 +163,8 @@ impl World {
     }
 }
 
-fn first_record() -> LedgerRecord {
+/// The record that a ledger begins with.
+pub(crate) fn first_record() -> LedgerRecord {
     LedgerRecord {
         kind: LedgerKind::Floor,
         durability: Durability::Synced,
