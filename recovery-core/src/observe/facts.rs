@@ -173,7 +173,7 @@ pub struct IndexFacts {
     /// ([`crate::observe::REBUILT_ENTRIES_MAX`]); empty when `state` is good.
     pub rebuilt: Vec<IndexEntry>,
     /// Whether the file's bytes are a prefix of the encoded `rebuilt` entries, so that nothing would be
-    /// lost by replacing it.
+    /// lost by replacing it; true if there is no file.
     pub is_prefix_of_rebuilt: bool,
 }
 

@@ -156,7 +156,8 @@ impl IndexWalk {
         if state == IndexState::Good {
             self.rebuilt.clear();
         }
-        let is_prefix_of_rebuilt = self.length.is_some_and(|length| self.is_prefix(length, checksum));
+        // A file that is not there has no byte that could be lost.
+        let is_prefix_of_rebuilt = self.length.is_none_or(|length| self.is_prefix(length, checksum));
         IndexFacts {
             state,
             length: self.length.map(Length::new),
