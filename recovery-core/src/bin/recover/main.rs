@@ -1,0 +1,76 @@
+//! The operator's tool: `recover check|plan DIR` and `recover inspect FILE[@POSITION]`.
+//!
+//! Promises: no command changes anything; standard output holds the answer and nothing else. Leaves out:
+//! every judgement, which is the library's.
+
+mod arguments;
+mod console;
+mod exit;
+mod inspect;
+mod mistake;
+mod palette;
+mod paragraph;
+mod progress;
+mod report;
+mod session;
+mod strip;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use clap::Parser;
+use recovery_core::observe::{Expectation, Unavailable};
+use recovery_core::storage::os::OsStorage;
+
+use arguments::{Arguments, Command, Inspection, Partition};
+use console::Console;
+use exit::Exit;
+use inspect::{Blocked, Place};
+use report::{ErrorObject, Mode, PartitionObject, Report};
+use session::Found;
+use target::Target;
+
+fn main() -> Exit {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return console::parser_says(&error, std::env::args_os().any(|word| word == "--json")),
+    };
+    let console = Console { json: arguments.json, color: arguments.color };
+    match &arguments.command {
+        Command::Check(partition) => recover(console, partition, Mode::Check),
+        Command::Plan(partition) => recover(console, partition, Mode::Plan),
+        Command::Inspect(inspection) => inspect(console, inspection),
+    }
+}
+
+fn recover(console: Console, partition: &Partition, mode: Mode) -> Exit {
+    let target = match Target::find(&partition.directory, partition.namespace) {
+        Ok(target) => target,
+        Err(mistake) => return console.refuse(&mistake),
+    };
+    let expectation =
+        Expectation { durability: partition.durability.into(), ..Expectation::of(target.namespace) };
+    let found = match OsStorage::open_read_only(&target.root) {
+        Ok(storage) => session::look(&storage, &target.components, expectation),
+        Err(error) => Found::unavailable(&Unavailable::Io(error), None),
+    };
+    let report = Report { mode, target: &target, replicas: partition.replicas, found: &found };
+    console.answer(&report::text(&report), &PartitionObject::of(&report), report.exit())
+}
+
+fn inspect(console: Console, inspection: &Inspection) -> Exit {
+    let looked = Place::find(&inspection.place).map_err(Blocked::from).and_then(|place| {
+        let storage = OsStorage::open_read_only(&place.directory)?;
+        let sheet = inspect::look(&storage, &place)?;
+        Ok((place, sheet))
+    });
+    match looked {
+        Ok((place, sheet)) => {
+            console.answer(&sheet.text(&place.path.display().to_string()), &sheet.object(), Exit::Clean)
+        }
+        Err(Blocked::Mistake(mistake)) => console.refuse(&mistake),
+        Err(Blocked::Storage(error)) => {
+            console.fail(&error.to_string(), None, &ErrorObject::of_failure(&error), Exit::Unavailable)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! One segment for people: one line if nothing is wrong with it, a block with its strip if something is.
+
+use recovery_core::decide::Action;
+use recovery_core::format::INDEX_ENTRY_BYTES;
+use recovery_core::observe::{
+    BadChecksum, Evidence, IndexFacts, IndexState, Residue, SegmentFacts, Stop, StopDetail, Undecodable,
+};
+use recovery_core::storage::Errno;
+use recovery_core::units::Length;
+
+use super::object::last_offset;
+use crate::palette::{BAD, DIM, GOOD, REPAIR, UNKNOWN, paint};
+use crate::paragraph::{counted, paragraph};
+use crate::strip::{Region, RegionKind, draw, legend, regions};
+
+/// Regions listed one by one below a strip.
+const REGIONS_LISTED_MAX: usize = 12;
+
+/// Whether one line says all there is to say.
+pub(super) fn is_whole(facts: &SegmentFacts, action: Action) -> bool {
+    facts.stop.stop() == Stop::End && facts.evidence != Evidence::Below && action == Action::Keep
+}
+
+/// The line of a segment that has nothing wrong with it.
+pub(super) fn whole_line(facts: &SegmentFacts) -> String {
+    format!(
+        "  {:020}  {}  {} bytes, {}\n",
+        facts.start.get(),
+        paint(GOOD, "whole"),
+        facts.log_length,
+        held(facts)
+    )
+}
+
+/// The block of a segment that has something wrong with it.
+pub(super) fn block(facts: &SegmentFacts, action: Action) -> String {
+    let share = if facts.proven.end == facts.log_length.as_position() {
+        "all proven".to_owned()
+    } else {
+        format!("{} of them proven", facts.proven.end)
+    };
+    let mut text = format!(
+        "  {:020}  {}  {} bytes, {share}\n",
+        facts.start.get(),
+        headline(facts, action),
+        facts.log_length,
+    );
+    let mut line = |name: &str, sentence: &str| {
+        text.push_str(&paragraph(&format!("    {name:<9}"), sentence));
+    };
+    line("proven", &proven(facts));
+    line("stop", &stop(facts));
+    if facts.residue.kind != Residue::None {
+        line("residue", &residue(facts));
+    }
+    line("evidence", &evidence(facts));
+    line("index", &index(&facts.index));
+    line("action", &action_sentence(action));
+    let regions = regions(facts, false);
+    if regions.iter().any(|region| region.kind != RegionKind::Proven) {
+        text.push_str(&["    ", &draw(&regions), "\n", &region_list(&regions)].concat());
+    }
+    text
+}
+
+fn headline(facts: &SegmentFacts, action: Action) -> String {
+    match (action, facts.stop.stop()) {
+        (Action::RebuildIndex, Stop::End) => paint(REPAIR, "index"),
+        (_, Stop::Unreadable) => paint(UNKNOWN, "unreadable"),
+        (Action::Cut { .. }, _) => paint(REPAIR, "torn"),
+        (Action::Keep | Action::RebuildIndex, _) => paint(BAD, "damaged"),
+    }
+}
+
+/// Batches, messages and offsets of the proven prefix.
+fn held(facts: &SegmentFacts) -> String {
+    match last_offset(facts) {
+        Some(last) => {
+            format!("{}, offsets {} to {last}", counted(facts.proven.messages, "message"), facts.start)
+        }
+        None => "no message".to_owned(),
+    }
+}
+
+fn proven(facts: &SegmentFacts) -> String {
+    let held = format!("{}, {}", counted(facts.proven.batches, "batch"), held(facts));
+    match facts.proven.delta_mismatches {
+        0 => held,
+        count => {
+            format!("{held}; {} with a stored delta that is not its place", counted(count, "message"))
+        }
+    }
+}
+
+fn stop(facts: &SegmentFacts) -> String {
+    let code = facts.stop.stop().code();
+    format!("{code} at byte {}: {}", facts.proven.end, stop_detail(facts))
+}
+
+fn stop_detail(facts: &SegmentFacts) -> String {
+    let expected = facts.proven.next_offset;
+    match &facts.stop {
+        StopDetail::End => "the file ends behind a whole batch".to_owned(),
+        StopDetail::Short { needed, available } => {
+            format!("{needed} bytes are needed and {available} are left")
+        }
+        StopDetail::Undecodable(cause) => undecodable(cause),
+        StopDetail::BadChecksum(cause) => bad_checksum(cause),
+        StopDetail::Overrun { sealed } => format!("the segment was sealed at {sealed} bytes"),
+        StopDetail::Foreign { found } => format!("a whole batch of partition {found}"),
+        StopDetail::Gap { found } | StopDetail::Regression { found } => {
+            format!("a whole batch with base offset {found}, and {expected} would continue the chain")
+        }
+        StopDetail::Overflow { base_offset, message_count } => {
+            format!(
+                "a whole batch of {message_count} messages from offset {base_offset} leaves no next offset"
+            )
+        }
+        StopDetail::Oversize { batch_length } => {
+            format!("a whole batch of {batch_length} bytes is above the ceiling")
+        }
+        StopDetail::Conflict { agrees, differs } => format!(
+            "the ledger's mark at byte {} differs; the last that agrees is at byte {}",
+            differs.position,
+            agrees.map_or(0, |mark| mark.position.get())
+        ),
+        StopDetail::Unreadable { errno, position } if *errno == Errno::STALE => {
+            format!("two reads at byte {position} differ")
+        }
+        StopDetail::Unreadable { errno, position } => {
+            format!("reading at byte {position} gave {errno} twice")
+        }
+    }
+}
+
+fn undecodable(cause: &Undecodable) -> String {
+    match cause {
+        Undecodable::Header(damage) => damage.to_string(),
+        Undecodable::Count { claimed } => {
+            format!("the header counts {claimed} messages, which do not fit its length")
+        }
+        Undecodable::Frame { index } => {
+            format!("frame {index} does not fit its batch, or its reserved field is not zero")
+        }
+        Undecodable::Tiling { claimed, found } => {
+            format!(
+                "the header counts {claimed} messages, and its frames do not fill the batch ({found} fit)"
+            )
+        }
+    }
+}
+
+fn bad_checksum(cause: &BadChecksum) -> String {
+    match cause {
+        BadChecksum::Message { index, stored, actual } => {
+            format!("message {index} hashes to {actual}, and {stored} is stored")
+        }
+        BadChecksum::Batch { stored, actual } => {
+            format!("the batch hashes to {actual}, and {stored} is stored")
+        }
+    }
+}
+
+fn residue(facts: &SegmentFacts) -> String {
+    let residue = &facts.residue;
+    let bytes = counted(residue.length.get(), "byte");
+    let first = |finds: &[recovery_core::observe::Find]| match finds.first() {
+        Some(find) => format!(
+            ", the first at byte {} with base offset {} of partition {}",
+            find.position, find.base_offset, find.partition_id
+        ),
+        None => String::new(),
+    };
+    let strays = if residue.stray_count > 0 && residue.kind != Residue::Stray {
+        format!("; also {}", counted(residue.stray_count, "stray"))
+    } else {
+        String::new()
+    };
+    let sentence = match residue.kind {
+        Residue::None => "nothing".to_owned(),
+        Residue::Zeros => format!("{bytes}, all zero"),
+        Residue::Noise => format!("{bytes} in which no batch verifies"),
+        Residue::Survivor => format!(
+            "{bytes} with {} that would continue this partition{}",
+            counted(residue.survivor_count, "whole batch"),
+            first(&residue.survivors)
+        ),
+        Residue::Stray => format!(
+            "{bytes} with {} that do not continue this partition{}",
+            counted(residue.stray_count, "whole batch"),
+            first(&residue.strays)
+        ),
+        Residue::Unproven => format!(
+            "{bytes}, not all judged within the budget ({} looked at)",
+            counted(residue.candidates, "candidate")
+        ),
+    };
+    format!("{sentence}{strays}")
+}
+
+fn evidence(facts: &SegmentFacts) -> String {
+    let mark = match facts.mark {
+        Some(mark) => {
+            format!("; durable up to byte {}, offset {} exclusive", mark.position, mark.next_offset)
+        }
+        None => String::new(),
+    };
+    let relation = match facts.evidence {
+        Evidence::Unknown => "unknown: no record says what was durable here",
+        Evidence::Below => "below: bytes behind the stop were made durable",
+        Evidence::AtOrAbove => "at or above: nothing behind the stop is known to have been durable",
+    };
+    format!("{relation}{mark}")
+}
+
+fn index(index: &IndexFacts) -> String {
+    let entries = counted(index.entries, "entry");
+    match (index.state, index.length) {
+        (IndexState::Good, _) => format!("good, {entries}"),
+        (IndexState::Absent, None) => "absent".to_owned(),
+        (IndexState::Absent, Some(length)) => format!("absent: the file has {length} bytes and no entry"),
+        (IndexState::PartialTail, length) => {
+            let odd = length.map_or(0, |length| length.get() % INDEX_ENTRY_BYTES as u64);
+            let none = if odd == 1 { "that is none" } else { "that are none" };
+            format!("partial tail: {entries}, then {} {none}", counted(odd, "byte"))
+        }
+        (IndexState::Wrong, _) => format!("wrong: of {entries}, not all name a proven batch in order"),
+    }
+}
+
+fn action_sentence(action: Action) -> String {
+    match action {
+        Action::Keep => "keep: not touched".to_owned(),
+        Action::RebuildIndex => "rebuild-index: apply would write it anew".to_owned(),
+        Action::Cut { at, save } if save == Length::ZERO => {
+            format!("cut: apply would end the log at byte {at}; zeros are not copied aside")
+        }
+        Action::Cut { at, save } => {
+            format!("cut: apply would end the log at byte {at}, {save} bytes copied aside first")
+        }
+    }
+}
+
+/// The regions with their positions; of many, the first ones and a legend.
+fn region_list(regions: &[Region]) -> String {
+    let runs: Vec<&[Region]> = regions.chunk_by(|left, right| left.kind == right.kind).collect();
+    let mut lines: Vec<String> = runs.iter().take(REGIONS_LISTED_MAX).map(|run| region_line(run)).collect();
+    if runs.len() > REGIONS_LISTED_MAX {
+        let more = counted((runs.len() - REGIONS_LISTED_MAX) as u64, "more region");
+        let kinds: Vec<_> = regions.iter().map(|region| region.kind).collect();
+        lines.push(format!("     {}\n", paint(DIM, &format!("and {more}"))));
+        lines.push(format!("     {}\n", legend(&kinds)));
+    }
+    lines.concat()
+}
+
+/// Neighbours of one kind, on one line.
+fn region_line(run: &[Region]) -> String {
+    let (first, last) = (run[0], run[run.len() - 1]);
+    let letter = paint(first.kind.style(), &first.kind.letter().to_string());
+    let word = match run.len() {
+        1 => first.kind.word().to_owned(),
+        count => counted(count as u64, first.kind.word()),
+    };
+    format!("     {letter} {} to {}  {word}\n", first.from, last.to)
+}

@@ -1,0 +1,443 @@
+//! What people read.
+
+use recovery_core::decide::{Action, Disposition, Reason};
+use recovery_core::format::{Checksum, HeaderDamage};
+use recovery_core::observe::{
+    BadChecksum, Evidence, IndexState, OtherEntry, PartitionFacts, Residue, SegmentFacts, Stop, StopDetail,
+    Unavailable, Undecodable,
+};
+use recovery_core::storage::{Call, EntryKind, Errno, StorageError};
+use recovery_core::units::{Length, Namespace, Offset, PartitionId, Position, SegmentStart};
+
+use super::sample::{cut, facts, find, found, mark, name, target, torn, whole};
+use crate::paragraph::{COLUMNS, counted, paragraph, width};
+use crate::report::{Mode, Report, text};
+use crate::session::Found;
+
+/// The text for these facts without colour. Every line fits.
+fn shown(mode: Mode, facts: &PartitionFacts, disposition: Disposition, actions: &[Action]) -> String {
+    let (target, found) = (target(), found(facts, disposition, actions));
+    plain(&Report { mode, target: &target, replicas: 1, found: &found })
+}
+
+fn plain(report: &Report<'_>) -> String {
+    let text = anstream::adapter::strip_str(&text(report)).to_string();
+    for line in text.lines() {
+        assert!(width(line) <= COLUMNS, "{line}");
+        assert!(line.trim_end() == line, "{line:?}");
+    }
+    text
+}
+
+#[test]
+fn a_whole_partition_is_told_in_a_few_lines() {
+    let mut facts = facts(vec![whole(0, 4), whole(40, 1)]);
+    facts.listing.others = vec![
+        OtherEntry { name: name("offsets"), kind: EntryKind::Directory },
+        OtherEntry { name: name("purge.gen"), kind: EntryKind::File },
+    ];
+    assert_eq!(
+        shown(Mode::Check, &facts, Disposition::Serve, &[Action::Keep; 2]),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+serve: 50 messages proven in 2 segments, next offset 50, nothing to repair
+
+  00000000000000000000  whole  4000 bytes, 40 messages, offsets 0 to 39
+  00000000000000000040  whole  1000 bytes, 10 messages, offsets 40 to 49
+
+left alone: offsets/, purge.gen
+
+4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+"
+    );
+}
+
+#[test]
+fn a_long_run_of_whole_segments_shows_its_ends() {
+    let facts = facts((0..10).map(|number| whole(number * 40, 4)).collect());
+    assert_eq!(
+        shown(Mode::Check, &facts, Disposition::Serve, &[Action::Keep; 10]),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+serve: 400 messages proven in 10 segments, next offset 400, nothing to repair
+
+  00000000000000000000  whole  4000 bytes, 40 messages, offsets 0 to 39
+  8 more whole segments
+  00000000000000000360  whole  4000 bytes, 40 messages, offsets 360 to 399
+
+4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+"
+    );
+}
+
+#[test]
+fn a_torn_tail_is_told_in_full() {
+    let facts = facts(vec![whole(0, 4), torn(40, 2, Residue::Noise, 77)]);
+    assert_eq!(
+        shown(Mode::Check, &facts, Disposition::Serve, &[Action::Keep, cut(2000, 77)]),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+serve: 60 messages proven in 2 segments, next offset 60, a repair is due
+
+  00000000000000000000  whole  4000 bytes, 40 messages, offsets 0 to 39
+
+  00000000000000000040  torn  2077 bytes, 2000 of them proven
+    proven   2 batches, 20 messages, offsets 40 to 59
+    stop     short at byte 2000: 1000 bytes are needed and 77 are left
+    residue  77 bytes in which no batch verifies
+    evidence unknown: no record says what was durable here
+    index    good, 2 entries
+    action   cut: apply would end the log at byte 2000, 77 bytes copied aside
+             first
+    [pppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppTTT]
+     p 0 to 2000  proven
+     T 2000 to 2077  torn
+
+4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+apply would copy 77 bytes aside, cut 1 log
+hint: recover plan data/streams/1/topics/2/partitions/3 lists the steps
+"
+    );
+}
+
+#[test]
+fn a_plan_lists_its_steps() {
+    let facts = facts(vec![whole(0, 4), torn(40, 2, Residue::Noise, 77)]);
+    assert_eq!(
+        shown(Mode::Plan, &facts, Disposition::Serve, &[Action::Keep, cut(2000, 77)]),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+serve: 60 messages proven in 2 segments, next offset 60, a repair is due
+
+  00000000000000000000  whole  4000 bytes, 40 messages, offsets 0 to 39
+
+  00000000000000000040  torn  2077 bytes, 2000 of them proven
+    proven   2 batches, 20 messages, offsets 40 to 59
+    stop     short at byte 2000: 1000 bytes are needed and 77 are left
+    residue  77 bytes in which no batch verifies
+    evidence unknown: no record says what was durable here
+    index    good, 2 entries
+    action   cut: apply would end the log at byte 2000, 77 bytes copied aside
+             first
+    [pppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppTTT]
+     p 0 to 2000  proven
+     T 2000 to 2077  torn
+
+steps
+     1  identify          read 77 bytes of 00000000000000000040.log from byte
+                          2000, to name their copy
+     2  make-fence        look for copies of an earlier run, else make a fence
+     3  save-residue      copy 77 bytes of 00000000000000000040.log from byte
+                          2000 into the fence
+     4  write-reason      write into the fence's REASON.toml what each copy is
+     5  sync-fence        make the names in the fence durable
+     6  cut-log           cut 00000000000000000040.log from 2077 to 2000 bytes
+
+4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+"
+    );
+}
+
+#[test]
+fn a_refusal_says_what_was_found_and_promises_nothing() {
+    let mut damaged = torn(0, 1, Residue::Survivor, 5000);
+    damaged.residue.survivors = vec![find(4000, 40, 3)];
+    damaged.residue.survivor_count = 1;
+    damaged.residue.strays = vec![find(1500, 7, 9)];
+    damaged.residue.stray_count = 1;
+    let facts = facts(vec![damaged]);
+    let reason = Reason::InteriorDamage {
+        segment: SegmentStart::new(0),
+        position: Position::new(1000),
+        stop: Stop::Short,
+        survivor_position: Position::new(4000),
+        survivor_offset: Offset::new(40),
+        survivors: 1,
+    };
+    assert_eq!(
+        shown(Mode::Plan, &facts, Disposition::Refuse(reason), &[Action::Keep]),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+refuse (interior-damage): segment 0 is damaged at byte 1000 (short), and a whole
+batch of this partition with base offset 40 follows at byte 4000 (1 such in all)
+
+  00000000000000000000  damaged  6000 bytes, 1000 of them proven
+    proven   1 batch, 10 messages, offsets 0 to 9
+    stop     short at byte 1000: 1000 bytes are needed and 5000 are left
+    residue  5000 bytes with 1 whole batch that would continue this partition,
+             the first at byte 4000 with base offset 40 of partition 3; also 1
+             stray
+    evidence unknown: no record says what was durable here
+    index    good, 1 entry
+    action   keep: not touched
+    [ppppppppppppTTTTTTXXXXXXXXXXXXTTTTTTTTTTTTTTTTTTSSSSSSSSSSSSTTTTTTTTTTTT]
+     p 0 to 1000  proven
+     T 1000 to 1500  torn
+     X 1500 to 2500  stray
+     T 2500 to 4000  torn
+     S 4000 to 5000  survivor
+     T 5000 to 6000  torn
+
+4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+"
+    );
+}
+
+#[test]
+fn a_gap_and_an_index_to_rebuild_are_a_repair() {
+    let mut segment = whole(0, 1);
+    segment.index.state = IndexState::PartialTail;
+    segment.index.length = Some(Length::new(29));
+    let facts = facts(vec![segment]);
+    let gap = Disposition::ServeFrom { first: Offset::new(10), last: Offset::new(1143) };
+    assert_eq!(
+        shown(Mode::Check, &facts, gap, &[Action::RebuildIndex]),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+serve-from: 10 messages proven in 1 segment, next offset 1144, a repair is due;
+offsets 10 to 1143 are a gap, which no message fills
+
+  00000000000000000000  index  1000 bytes, all proven
+    proven   1 batch, 10 messages, offsets 0 to 9
+    stop     end at byte 1000: the file ends behind a whole batch
+    evidence unknown: no record says what was durable here
+    index    partial tail: 1 entry, then 5 bytes that are none
+    action   rebuild-index: apply would write it anew
+
+4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+apply would write 1 index anew
+hint: recover plan data/streams/1/topics/2/partitions/3 lists the steps
+"
+    );
+}
+
+#[test]
+fn what_lies_in_the_directory_is_listed_by_kind() {
+    let mut facts = facts(Vec::new());
+    facts.listing.unexpected = vec![
+        OtherEntry { name: name("5.log"), kind: EntryKind::File },
+        OtherEntry { name: name("00000000000000000007.log"), kind: EntryKind::Other },
+    ];
+    facts.listing.scratch = (0..12).map(|number| name(&format!("{number:020}.index"))).collect();
+    facts.expired = vec![SegmentStart::new(3)];
+    let reason =
+        Reason::UnexpectedFile { file: name("00000000000000000007.log"), kind: EntryKind::Other, files: 2 };
+    assert_eq!(
+        shown(Mode::Check, &facts, Disposition::Refuse(reason), &[]),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+refuse (unexpected-file): the entry 00000000000000000007.log ends in .log and is
+neither a regular file nor a directory (2 such in all)
+
+unexpected: 5.log, 00000000000000000007.log (no regular file)
+scratch: 00000000000000000000.index, 00000000000000000001.index,
+         00000000000000000002.index, 00000000000000000003.index,
+         00000000000000000004.index, 00000000000000000005.index,
+         00000000000000000006.index, 00000000000000000007.index and 4 more
+expired: 00000000000000000003
+
+4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+hint: move the entry out of the directory if it does not belong to the log
+"
+    );
+}
+
+#[test]
+fn nothing_that_could_not_be_read_is_told() {
+    let mut target = target();
+    target.overruled = Some(Namespace { stream: 9, topic: 9, partition: 9 });
+    let cause = |cause| {
+        let found = Found::unavailable(&cause, None);
+        plain(&Report { mode: Mode::Check, target: &target, replicas: 1, found: &found })
+    };
+    assert_eq!(
+        cause(Unavailable::Locked),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+unavailable (locked): the directory 3 is locked by another process
+hint: the path spells partition 9/9/9, and --namespace overrules it
+hint: a server or another recover has the partition open; stop it first
+"
+    );
+    let error = StorageError { call: Call::Read, file: name("00000000000000000000.log"), errno: Errno::IO };
+    assert_eq!(
+        cause(Unavailable::Io(error)),
+        "\
+partition 1/2/3 in data/streams/1/topics/2/partitions/3
+unavailable (io): read of 00000000000000000000.log failed with EIO
+hint: the path spells partition 9/9/9, and --namespace overrules it
+hint: an error says nothing about the bytes; once it clears, run the command
+      again
+"
+    );
+}
+
+/// The lines of a damaged segment that start with `word`.
+fn line_of(segment: SegmentFacts, word: &str) -> String {
+    let facts = facts(vec![segment]);
+    let reason = Reason::MissingPartition { namespace: facts.namespace };
+    let text = shown(Mode::Check, &facts, Disposition::Refuse(reason), &[Action::Keep]);
+    let lines: Vec<&str> = text.lines().skip_while(|line| !line.trim_start().starts_with(word)).collect();
+    let more = lines.iter().skip(1).take_while(|line| line.starts_with("             ")).count();
+    lines[..=more].iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_stop_is_a_sentence() {
+    let stop = |stop| {
+        let mut segment = torn(40, 1, Residue::Noise, 77);
+        segment.stop = stop;
+        line_of(segment, "stop")
+    };
+    let checksum = Checksum::new(0xab);
+    assert_eq!(
+        stop(StopDetail::Undecodable(Undecodable::Header(HeaderDamage::Length { claimed: 7 }))),
+        "stop     undecodable at byte 1000: the header claims a batch of 7 bytes, and a header alone takes 256"
+    );
+    assert_eq!(
+        stop(StopDetail::Undecodable(Undecodable::Count { claimed: 7 })),
+        "stop     undecodable at byte 1000: the header counts 7 messages, which do not fit its length"
+    );
+    assert_eq!(
+        stop(StopDetail::Undecodable(Undecodable::Frame { index: 7 })),
+        "stop     undecodable at byte 1000: frame 7 does not fit its batch, or its reserved field is not zero"
+    );
+    assert_eq!(
+        stop(StopDetail::Undecodable(Undecodable::Tiling { claimed: 7, found: 6 })),
+        "stop     undecodable at byte 1000: the header counts 7 messages, and its frames do not fill the batch (6 fit)"
+    );
+    let message = BadChecksum::Message { index: 2, stored: checksum, actual: Checksum::new(1) };
+    assert_eq!(
+        stop(StopDetail::BadChecksum(message)),
+        "stop     bad-checksum at byte 1000: message 2 hashes to 0000000000000001, and 00000000000000ab is stored"
+    );
+    let batch = BadChecksum::Batch { stored: checksum, actual: Checksum::new(1) };
+    assert_eq!(
+        stop(StopDetail::BadChecksum(batch)),
+        "stop     bad-checksum at byte 1000: the batch hashes to 0000000000000001, and 00000000000000ab is stored"
+    );
+    assert_eq!(
+        stop(StopDetail::Overrun { sealed: Length::new(1000) }),
+        "stop     overrun at byte 1000: the segment was sealed at 1000 bytes"
+    );
+    assert_eq!(
+        stop(StopDetail::Foreign { found: PartitionId::new(9) }),
+        "stop     foreign at byte 1000: a whole batch of partition 9"
+    );
+    assert_eq!(
+        stop(StopDetail::Gap { found: Offset::new(60) }),
+        "stop     gap at byte 1000: a whole batch with base offset 60, and 50 would continue the chain"
+    );
+    assert_eq!(
+        stop(StopDetail::Regression { found: Offset::new(40) }),
+        "stop     regression at byte 1000: a whole batch with base offset 40, and 50 would continue the chain"
+    );
+    assert_eq!(
+        stop(StopDetail::Overflow { base_offset: Offset::new(50), message_count: 3 }),
+        "stop     overflow at byte 1000: a whole batch of 3 messages from offset 50 leaves no next offset"
+    );
+    assert_eq!(
+        stop(StopDetail::Oversize { batch_length: Length::new(300_000_000) }),
+        "stop     oversize at byte 1000: a whole batch of 300000000 bytes is above the ceiling"
+    );
+    assert_eq!(
+        stop(StopDetail::Conflict { agrees: None, differs: mark(40, 2000, 60) }),
+        "stop     conflict at byte 1000: the ledger's mark at byte 2000 differs; the last that agrees is at byte 0"
+    );
+    let position = Position::new(1000);
+    assert_eq!(
+        stop(StopDetail::Unreadable { errno: Errno::IO, position }),
+        "stop     unreadable at byte 1000: reading at byte 1000 gave EIO twice"
+    );
+    assert_eq!(
+        stop(StopDetail::Unreadable { errno: Errno::STALE, position }),
+        "stop     unreadable at byte 1000: two reads at byte 1000 differ"
+    );
+}
+
+#[test]
+fn every_residue_is_a_sentence() {
+    let residue = |kind| {
+        let mut segment = torn(40, 1, kind, 2077);
+        segment.residue.candidates = 3;
+        segment.residue.strays = vec![find(1500, 7, 9)];
+        segment.residue.stray_count = 2;
+        segment.residue.survivors = vec![find(1500, 60, 3)];
+        segment.residue.survivor_count = 1;
+        line_of(segment, "residue")
+    };
+    assert_eq!(residue(Residue::Zeros), "residue  2077 bytes, all zero; also 2 strays");
+    assert_eq!(residue(Residue::Noise), "residue  2077 bytes in which no batch verifies; also 2 strays");
+    assert_eq!(
+        residue(Residue::Survivor),
+        "residue  2077 bytes with 1 whole batch that would continue this partition, the first at byte 1500 with base offset 60 of partition 3; also 2 strays"
+    );
+    assert_eq!(
+        residue(Residue::Stray),
+        "residue  2077 bytes with 2 whole batches that do not continue this partition, the first at byte 1500 with base offset 7 of partition 9"
+    );
+    assert_eq!(
+        residue(Residue::Unproven),
+        "residue  2077 bytes, not all judged within the budget (3 candidates looked at); also 2 strays"
+    );
+}
+
+#[test]
+fn every_relation_is_a_sentence() {
+    let evidence = |evidence| {
+        let mut segment = torn(40, 1, Residue::Noise, 77);
+        segment.evidence = evidence;
+        segment.mark = (evidence != Evidence::Unknown).then(|| mark(40, 1000, 50));
+        line_of(segment, "evidence")
+    };
+    assert_eq!(evidence(Evidence::Unknown), "evidence unknown: no record says what was durable here");
+    assert_eq!(
+        evidence(Evidence::Below),
+        "evidence below: bytes behind the stop were made durable; durable up to byte 1000, offset 50 exclusive"
+    );
+    assert_eq!(
+        evidence(Evidence::AtOrAbove),
+        "evidence at or above: nothing behind the stop is known to have been durable; durable up to byte 1000, offset 50 exclusive"
+    );
+}
+
+#[test]
+fn every_index_is_a_sentence() {
+    let index = |state, length| {
+        let mut segment = torn(40, 1, Residue::Noise, 77);
+        segment.index.state = state;
+        segment.index.length = length;
+        line_of(segment, "index")
+    };
+    assert_eq!(index(IndexState::Good, Some(Length::new(24))), "index    good, 1 entry");
+    assert_eq!(index(IndexState::Absent, None), "index    absent");
+    assert_eq!(
+        index(IndexState::Absent, Some(Length::ZERO)),
+        "index    absent: the file has 0 bytes and no entry"
+    );
+    assert_eq!(
+        index(IndexState::PartialTail, Some(Length::new(25))),
+        "index    partial tail: 1 entry, then 1 byte that is none"
+    );
+    assert_eq!(
+        index(IndexState::Wrong, Some(Length::new(24))),
+        "index    wrong: of 1 entry, not all name a proven batch in order"
+    );
+}
+
+#[test]
+fn words_are_counted_and_broken_at_eighty_columns() {
+    assert_eq!(counted(1, "entry"), "1 entry");
+    assert_eq!(counted(0, "entry"), "0 entries");
+    assert_eq!(counted(2, "whole batch"), "2 whole batches");
+    assert_eq!(counted(2, "index"), "2 indexes");
+    assert_eq!(counted(2, "byte"), "2 bytes");
+    let word = "x".repeat(37);
+    assert_eq!(
+        paragraph("lead: ", &format!("{word} {word} {word}")),
+        format!("lead: {word}\n      {word}\n      {word}\n")
+    );
+    let exact = "y".repeat(36);
+    assert_eq!(paragraph("lead: ", &format!("{word} {exact}")), format!("lead: {word} {exact}\n"));
+    assert_eq!(width("\u{1b}[1m\u{1b}[31mred\u{1b}[0m"), 3);
+}
