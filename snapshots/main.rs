@@ -4,6 +4,7 @@
 //! Its name is its file's name in this directory.
 
 mod decision_table;
+mod help_recover;
 mod reasons;
 
 /// Compares `text` with `snapshots/<name>.snap`.

@@ -32,3 +32,5 @@ mod recording_storage;
 mod storage_exact;
 mod storage_os;
 mod tidy;
+#[cfg(feature = "cli")]
+mod tool;
