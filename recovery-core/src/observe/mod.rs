@@ -26,6 +26,7 @@ mod window;
 mod workspace;
 
 pub(crate) use directory_listing::Names;
+pub(crate) use drive::{Allowance, Drive, Drover};
 pub use facts::{
     Evidence, FINDS_LISTED_MAX, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing, OtherEntry,
     PartitionFacts, Proven, RecordedGap, Residue, ResidueFacts, Seal, SegmentFacts, SegmentMarks,

@@ -19,6 +19,7 @@ mod memory_storage;
 mod partition_admission;
 mod partition_flush;
 mod partition_open;
+mod partition_reader;
 mod partition_roll;
 mod partition_stop;
 mod partition_world;
