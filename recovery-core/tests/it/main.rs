@@ -30,6 +30,8 @@ mod plan_run;
 mod plan_settle;
 mod plan_world;
 mod recording_storage;
+mod recovery;
+mod recovery_run;
 mod storage_exact;
 mod storage_os;
 mod tidy;
