@@ -148,8 +148,8 @@ impl IndexWalk {
         let state = match self.length {
             None => IndexState::Absent,
             Some(_) if self.is_wrong || names_no_batch => IndexState::Wrong,
+            Some(length) if length < ENTRY && batches > 0 => IndexState::Absent,
             Some(length) if length % ENTRY != 0 => IndexState::PartialTail,
-            Some(0) if batches > 0 => IndexState::Absent,
             Some(_) => IndexState::Good,
         };
         let checksum = self.length.map(|_| self.hasher.finish());

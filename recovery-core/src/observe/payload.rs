@@ -2,7 +2,8 @@
 //! inside a payload is no survivor (N09).
 //!
 //! Promises: a range is excluded only where a frame's own checksum verifies; frames start 256 bytes behind
-//! the stop, whatever is left of the header. Leaves out: anything behind the first bytes that are no frame.
+//! the stop, whatever is left of the header. Leaves out: anything behind the first frame that
+//! passes the end of the file: no length leads on from there.
 
 use super::drive::Allowance;
 use super::meter::Meter;
@@ -124,14 +125,16 @@ impl Payload {
         }
         let mut bytes = [0; FRAME_HEADER_BYTES];
         bytes.copy_from_slice(&window.from(start)[..FRAME_HEADER_BYTES]);
-        match FrameHeader::decode(&bytes) {
-            Ok(frame) if frame.frame_length().get() <= left => {
-                let end = start + frame.frame_length().get();
-                let at = start + FRAME_HASHED_FROM as u64;
-                self.open = Some(OpenFrame { start, end, at, stored: frame.checksum, hasher: Hasher::new() });
-                self.frontier = Some(end);
-            }
-            Ok(_) | Err(_) => self.frontier = None,
+        // A frame whose reserved bytes are damaged is not whole, but it still leads to the one behind it.
+        let frame = FrameHeader::read(&bytes);
+        let length = frame.frame_length().get();
+        if length <= left {
+            let end = start + length;
+            let at = start + FRAME_HASHED_FROM as u64;
+            self.open = Some(OpenFrame { start, end, at, stored: frame.checksum, hasher: Hasher::new() });
+            self.frontier = Some(end);
+        } else {
+            self.frontier = None;
         }
         Ok(true)
     }
