@@ -21,9 +21,16 @@ pub(super) fn state(index: Option<&[u8]>, batches: &[Proven]) -> IndexState {
         return IndexState::Absent;
     }
     let starts_at_first_batch = entries.peek().is_none_or(|entry| Some(entry) == batches.first());
-    // Each entry is looked for behind the one before it, so that found means ascending as well.
+    // Each entry is looked for behind the one before it, so that found means ascending positions as well.
+    // Offsets stand still at a batch of no messages: two entries of one offset find nothing by it.
     let mut batches = batches.iter();
-    if !starts_at_first_batch || !entries.all(|entry| batches.any(|batch| *batch == entry)) {
+    let mut before = None;
+    let mut fits = |entry: Proven| {
+        let ascends = before < Some(entry.base_offset);
+        before = Some(entry.base_offset);
+        ascends && batches.any(|batch| *batch == entry)
+    };
+    if !starts_at_first_batch || !entries.all(&mut fits) {
         IndexState::Wrong
     } else if has_partial_tail {
         IndexState::PartialTail

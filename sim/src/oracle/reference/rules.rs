@@ -155,14 +155,17 @@ fn broken_chain(findings: &Findings) -> Option<Judgement> {
         let seal = findings.testimony.as_ref().and_then(|testimony| testimony.seal(segment.start));
         seal.is_some_and(|seal| seal.length == 0)
     };
-    let is_empty = |segment: &SegmentFindings| segment.batches == 0 && !is_sealed_empty(segment);
-    if let Some((earlier, _)) = neighbours().find(|(earlier, _)| is_empty(earlier)) {
-        return Some(refuse("empty-non-tail-segment", Some(earlier.start)));
-    }
-    let is_hole = |earlier: &SegmentFindings, later: &SegmentFindings| {
+    // What an accepted loss explains was empty for a reason: a crash after that record must repeat it.
+    let is_unexplained = |earlier: &SegmentFindings, later: &SegmentFindings| {
         later.start > earlier.next_offset && !explains(earlier.next_offset, later.start)
     };
-    if let Some((earlier, _)) = neighbours().find(|(earlier, later)| is_hole(earlier, later)) {
+    let is_empty = |segment: &SegmentFindings| segment.batches == 0 && !is_sealed_empty(segment);
+    if let Some((earlier, _)) =
+        neighbours().find(|(earlier, later)| is_empty(earlier) && is_unexplained(earlier, later))
+    {
+        return Some(refuse("empty-non-tail-segment", Some(earlier.start)));
+    }
+    if let Some((earlier, _)) = neighbours().find(|(earlier, later)| is_unexplained(earlier, later)) {
         return Some(refuse("hole", Some(earlier.start)));
     }
     None

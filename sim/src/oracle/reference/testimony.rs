@@ -16,7 +16,7 @@ pub(super) struct Testimony {
     pub(super) reserved_offset: u64,
     /// Whether the newest valid record is a clean stop.
     pub(super) is_clean_stop: bool,
-    /// Every mark that is not void, in the order of their slots.
+    /// Every mark that is not void, in the order of their slots; those of one segment ascend.
     pub(super) marks: Vec<Mark>,
     /// Every seal that is not void.
     pub(super) seals: Vec<Seal>,
@@ -105,10 +105,13 @@ fn testimony_of(records: &[Record]) -> Testimony {
 impl Testimony {
     fn add(&mut self, record: &Record) {
         let Some(mark) = record.mark else { return };
+        // The newest mark of a segment decides: a seal that it does not agree with is void.
+        let agrees = |seal: &Seal| seal.length == mark.position && seal.next_offset == mark.next_offset;
+        self.seals.retain(|older| older.segment != mark.segment || agrees(older));
         match record.kind {
             Kind::AcceptedLoss { first, last } => {
                 // It touches the segment whose prefix it ends, and those that start in the lost range.
-                let touches = |segment| segment == mark.segment || (first <= segment && segment <= last);
+                let touches = |segment| mark.segment <= segment && segment <= last.max(mark.segment);
                 self.marks.retain(|older| !touches(older.segment));
                 self.seals.retain(|older| !touches(older.segment));
                 self.accepted_losses.push(Gap { first, last });
@@ -129,6 +132,8 @@ impl Testimony {
             | Kind::Recovered
             | Kind::CleanStop => {}
         }
+        // A later mark that is lower speaks of a log that was cut since.
+        self.marks.retain(|older| older.segment != mark.segment || older.position < mark.position);
         self.marks.push(mark);
     }
 
@@ -137,11 +142,9 @@ impl Testimony {
         self.marks.iter().rev().find(|mark| mark.segment == segment).copied()
     }
 
-    /// Every mark of a segment up to its newest one: what a walk checks on the way.
-    pub(super) fn marks_on_the_way(&self, segment: u64) -> Vec<Mark> {
-        let Some(newest) = self.newest_mark(segment) else { return Vec::new() };
-        let on_the_way = |mark: &&Mark| mark.segment == segment && mark.position <= newest.position;
-        self.marks.iter().filter(on_the_way).copied().collect()
+    /// Every mark of a segment: what a walk checks on the way to the newest one.
+    pub(super) fn marks_of(&self, segment: u64) -> Vec<Mark> {
+        self.marks.iter().filter(|mark| mark.segment == segment).copied().collect()
     }
 
     /// The newest segment that has a mark.
@@ -154,10 +157,20 @@ impl Testimony {
         self.seals.iter().find(|seal| seal.segment == segment).copied()
     }
 
-    /// Whether a record explains that just the offsets from `first` to before `next` are missing.
+    /// Whether records explain that just the offsets from `first` to before `next` are missing. Several may
+    /// do so together, but none that reaches out of the gap: it was written for another one.
     pub(super) fn explains_gap(&self, first: u64, next: u64) -> bool {
-        let by_seal = |seal: &Seal| seal.next_offset == first && seal.next_start == next;
-        let by_loss = |gap: &Gap| gap.first == first && gap.last.checked_add(1) == Some(next);
-        self.seals.iter().any(by_seal) || self.accepted_losses.iter().any(by_loss)
+        let sealed = self.seals.iter().map(|seal| (seal.next_offset, seal.next_start));
+        let lost = self
+            .accepted_losses
+            .iter()
+            .filter_map(|gap| gap.last.checked_add(1).map(|next| (gap.first, next)));
+        let inside: Vec<(u64, u64)> =
+            sealed.chain(lost).filter(|gap| first <= gap.0 && gap.1 <= next).collect();
+        let mut explained_to = first;
+        while let Some(gap) = inside.iter().find(|gap| gap.0 <= explained_to && explained_to < gap.1) {
+            explained_to = gap.1;
+        }
+        explained_to == next
     }
 }

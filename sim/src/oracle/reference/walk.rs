@@ -47,7 +47,7 @@ pub(super) struct Proven {
 /// Walks a log.
 pub(super) fn walk(log: &[u8], place: Place<'_>) -> Walk {
     let segment = place.segment;
-    let marks = place.testimony.map_or(Vec::new(), |testimony| testimony.marks_on_the_way(segment));
+    let marks = place.testimony.map_or(Vec::new(), |testimony| testimony.marks_of(segment));
     let sealed = place.testimony.and_then(|testimony| testimony.seal(segment)).map(|seal| seal.length);
     let mut chain =
         place.testimony.map_or(0, |testimony| chain_start(place.namespace, testimony.incarnation, segment));

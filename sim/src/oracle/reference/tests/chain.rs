@@ -48,7 +48,7 @@ fn whatever_cannot_be_read_makes_the_partition_unavailable() {
     let log = "00000000000000000000.log";
     let index = "00000000000000000000.index";
     for name in [log, index, "ledger", "superblock.a", "superblock.b"] {
-        for content in [broken_at(0, 2000), broken_at(1999, 2000), Content::Unopenable] {
+        for content in [broken_at(0, 2048), broken_at(2047, 2048), Content::Unopenable] {
             check(healthy().entry(name, content), "unavailable");
         }
     }

@@ -97,7 +97,20 @@ fn an_accepted_loss_voids_older_marks_of_the_segments_it_touches() {
     ];
     check_heard(&before, "floor=0 reserved=0 stop=false marks=[15@356 0@712] seals=[]");
     let after = [&before[..], &[seal(0, &batches(0, 2), 12)]].concat();
-    check_heard(&after, "floor=0 reserved=0 stop=false marks=[15@356 0@712 0@712] seals=[0:2..12]");
+    check_heard(&after, "floor=0 reserved=0 stop=false marks=[15@356 0@712] seals=[0:2..12]");
+}
+
+#[test]
+fn a_seal_holds_while_the_newest_mark_of_its_segment_ends_where_it_does() {
+    let log = batches(0, 2);
+    check_heard(
+        &[seal(0, &log, 2), mark(CLEAN_STOP, 0, &log)],
+        "floor=0 reserved=0 stop=true marks=[0@712] seals=[0:2..2]",
+    );
+    check_heard(
+        &[seal(0, &log, 2), mark(FRONTIER, 0, &batches(0, 3))],
+        "floor=0 reserved=0 stop=false marks=[0@712 0@1068] seals=[]",
+    );
 }
 
 #[test]

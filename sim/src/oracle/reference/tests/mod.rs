@@ -2,12 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod image_storage;
 mod specimen;
+mod variety;
 
+mod agreement;
 mod chain;
+mod differential;
 mod evidence;
 mod format;
 mod ledger;
+mod real;
+mod repair;
 mod segment;
 
 use std::fmt::Write as _;

@@ -48,7 +48,7 @@ pub(super) fn restamp(batch: &mut [u8]) {
     let mut hashed = batch[..40].to_vec();
     hashed.extend_from_slice(&batch[48..52]);
     let mut at = 256;
-    while at < batch.len() {
+    while at + 48 <= batch.len() {
         hashed.extend_from_slice(&batch[at..at + 8]);
         let length = |from: usize| u32::from_le_bytes(batch[from..from + 4].try_into().unwrap()) as usize;
         at += 48 + length(at + 32) + length(at + 36);
@@ -237,13 +237,16 @@ impl Directory {
         self
     }
 
-    pub(super) fn recover(&self) -> Reference {
-        let expected = Expectation {
+    pub(super) fn expectation(&self) -> Expectation {
+        Expectation {
             namespace: NAMESPACE,
             incarnation: self.incarnation.map(Incarnation::new),
             durability: self.durability,
             superblock: None,
-        };
-        recover(&self.image, &expected)
+        }
+    }
+
+    pub(super) fn recover(&self) -> Reference {
+        recover(&self.image, &self.expectation())
     }
 }
