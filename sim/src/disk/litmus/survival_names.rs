@@ -1,0 +1,253 @@
+//! FAULT_MODEL 2.5: which unsynced names survive a crash, and in which order with bytes, one program a cell.
+
+use crate::schedule::Filesystem;
+
+use super::explore::{explore, is_there};
+use super::hand::{Hand, PAGE, SECTOR, is_all};
+use super::{Litmus, Seen};
+
+/// What was durable before.
+const OLD: u8 = b'A';
+
+/// What was written and not synced.
+const NEW: u8 = b'B';
+
+pub(super) const TESTS: &[Litmus] = &[
+    Litmus {
+        name: "append-then-create",
+        cell: "2.5 append before any later op",
+        outcomes: &[
+            ("neither", "owjxbp"),
+            ("append", "owjxbp"),
+            ("both", "owjxbp"),
+            ("later-alone", "owxbp"),
+            ("garbage", "wp"),
+        ],
+        program: append_then_create,
+    },
+    Litmus {
+        name: "create-then-append",
+        cell: "2.5 formal edges: the length of an append joins the journal behind older names",
+        outcomes: &[
+            ("neither", "owjxbp"),
+            ("name", "owjxbp"),
+            ("both", "owjxbp"),
+            ("append-alone", "bp"),
+            ("garbage", "wp"),
+        ],
+        program: create_then_append,
+    },
+    Litmus {
+        name: "overwrite-then-create",
+        cell: "2.5 overwrite before any later op",
+        outcomes: &[
+            ("neither", "owjxbp"),
+            ("overwrite", "owjxbp"),
+            ("both", "owjxbp"),
+            ("later-alone", "owxp"),
+            ("torn", "owxp"),
+        ],
+        program: overwrite_then_create,
+    },
+    Litmus {
+        name: "rename",
+        cell: "2.5 directory op atomic",
+        outcomes: &[("old", "owjxbp"), ("new", "owjxbp"), ("both", "p"), ("neither", "p")],
+        program: rename,
+    },
+    Litmus {
+        name: "rename-over",
+        cell: "2.5 directory op atomic, with a file in the way",
+        outcomes: &[
+            ("old", "owjxbp"),
+            ("new", "owjxbp"),
+            ("old-gone", "p"),
+            ("both-new", "p"),
+            ("source-gone", "p"),
+            ("all-gone", "p"),
+        ],
+        program: rename_over,
+    },
+    Litmus {
+        name: "create-then-create",
+        cell: "2.5 directory ops in order among themselves",
+        outcomes: &[("neither", "owjxbp"), ("first", "owjxbp"), ("both", "owjxbp"), ("second-alone", "bp")],
+        program: create_then_create,
+    },
+    Litmus {
+        name: "append-then-rename-over",
+        cell: "2.5 append then rename over: data first",
+        outcomes: &[("old", "owjxbp"), ("new", "owjxbp"), ("empty", "wxbp"), ("garbage", "wp")],
+        program: append_then_rename_over,
+    },
+    Litmus {
+        name: "sync-of-new-file",
+        cell: "2.5 fsync of a new file also persists its name",
+        outcomes: &[("named", "owjxbp"), ("nameless", "p")],
+        program: sync_of_new_file,
+    },
+    Litmus {
+        name: "sync-of-directory",
+        cell: "2.2 fsync(dir) never implies the children's data",
+        outcomes: &[("whole", "owjxbp"), ("empty", "owxbp"), ("garbage", "wp")],
+        program: sync_of_directory,
+    },
+    Litmus {
+        name: "unlink",
+        cell: "2.2 unlink",
+        outcomes: &[("there", "owjxbp"), ("gone", "owjxbp")],
+        program: unlink,
+    },
+];
+
+fn judge_append_and_name(hand: &Hand) -> (bool, Option<bool>) {
+    let bytes = hand.look("f").expect("the file is durable");
+    let appended = match bytes {
+        bytes if bytes.is_empty() => Some(false),
+        bytes if bytes.len() == 256 && is_all(&bytes, NEW) => Some(true),
+        _ => None,
+    };
+    (is_there(hand, "later"), appended)
+}
+
+fn append_then_create(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    let file = hand.durable("f", OLD, 0);
+    hand.write(&file, 0, NEW, PAGE);
+    hand.create("later");
+    explore(&mut hand, seen, |hand| match judge_append_and_name(hand) {
+        (false, Some(false)) => "neither",
+        (false, Some(true)) => "append",
+        (true, Some(true)) => "both",
+        (true, Some(false)) => "later-alone",
+        (_, None) => "garbage",
+    });
+}
+
+fn create_then_append(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    let file = hand.durable("f", OLD, 0);
+    hand.create("later");
+    hand.write(&file, 0, NEW, PAGE);
+    explore(&mut hand, seen, |hand| match judge_append_and_name(hand) {
+        (false, Some(false)) => "neither",
+        (true, Some(false)) => "name",
+        (true, Some(true)) => "both",
+        (false, Some(true)) => "append-alone",
+        (_, None) => "garbage",
+    });
+}
+
+fn overwrite_then_create(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    let file = hand.durable("f", OLD, PAGE);
+    hand.write(&file, 0, NEW, PAGE);
+    hand.create("later");
+    explore(&mut hand, seen, |hand| {
+        let bytes = hand.look("f").expect("the file is durable");
+        match (is_all(&bytes, NEW), is_all(&bytes, OLD), is_there(hand, "later")) {
+            (true, _, true) => "both",
+            (true, _, false) => "overwrite",
+            (_, true, true) => "later-alone",
+            (_, true, false) => "neither",
+            (false, false, _) => "torn",
+        }
+    });
+}
+
+fn rename(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    hand.durable("from", OLD, SECTOR);
+    hand.rename("from", "to");
+    explore(&mut hand, seen, |hand| match (is_there(hand, "from"), is_there(hand, "to")) {
+        (true, false) => "old",
+        (false, true) => "new",
+        (true, true) => "both",
+        (false, false) => "neither",
+    });
+}
+
+fn rename_over(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    hand.durable("to", OLD, SECTOR);
+    hand.durable("from", NEW, SECTOR);
+    hand.rename("from", "to");
+    explore(&mut hand, seen, |hand| {
+        let target = hand.look("to").map(|bytes| bytes[0]);
+        match (is_there(hand, "from"), target) {
+            (true, Some(OLD)) => "old",
+            (false, Some(NEW)) => "new",
+            (true, None) => "old-gone",
+            (true, Some(_)) => "both-new",
+            (false, Some(_)) => "source-gone",
+            (false, None) => "all-gone",
+        }
+    });
+}
+
+fn create_then_create(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    hand.create("first");
+    hand.create("second");
+    explore(&mut hand, seen, |hand| match (is_there(hand, "first"), is_there(hand, "second")) {
+        (false, false) => "neither",
+        (true, false) => "first",
+        (true, true) => "both",
+        (false, true) => "second-alone",
+    });
+}
+
+fn append_then_rename_over(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    hand.durable("f", OLD, PAGE);
+    let next = hand.durable("next", OLD, 0);
+    hand.write(&next, 0, NEW, PAGE);
+    hand.rename("next", "f");
+    explore(&mut hand, seen, |hand| match hand.look("f") {
+        Some(bytes) if bytes.is_empty() => "empty",
+        Some(bytes) if bytes.len() == 256 && is_all(&bytes, OLD) => "old",
+        Some(bytes) if bytes.len() == 256 && is_all(&bytes, NEW) => "new",
+        // Where a rename is not atomic the name may be gone; that is another cell.
+        None => "old",
+        Some(_) => "garbage",
+    });
+}
+
+fn sync_of_new_file(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    let file = hand.create("f");
+    hand.write(&file, 0, NEW, SECTOR);
+    hand.sync(&file);
+    explore(&mut hand, seen, |hand| match hand.look("f") {
+        Some(bytes) => {
+            assert!(bytes.len() == 64 && is_all(&bytes, NEW), "a synced file has its bytes");
+            "named"
+        }
+        None => "nameless",
+    });
+}
+
+fn sync_of_directory(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    let file = hand.create("f");
+    hand.write(&file, 0, NEW, PAGE);
+    hand.sync_root();
+    explore(&mut hand, seen, |hand| match hand.look("f").expect("its directory was synced") {
+        bytes if bytes.is_empty() => "empty",
+        bytes if bytes.len() == 256 && is_all(&bytes, NEW) => "whole",
+        _ => "garbage",
+    });
+}
+
+fn unlink(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = Hand::new(filesystem);
+    hand.durable("f", OLD, PAGE);
+    hand.remove("f");
+    explore(&mut hand, seen, |hand| match hand.look("f") {
+        Some(bytes) => {
+            assert!(bytes.len() == 256 && is_all(&bytes, OLD), "a file that comes back is whole");
+            "there"
+        }
+        None => "gone",
+    });
+}

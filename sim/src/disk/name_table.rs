@@ -1,0 +1,79 @@
+//! Names as small numbers.
+//!
+//! Promises: a name has one id for as long as the table is not reset, and an id never changes its name.
+//! Leaves out: which directory a name is in.
+
+use recovery_core::storage::Name;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The number of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct NameId(u32);
+
+/// Every name that was ever given to something on this disk.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NameTable {
+    hashes: Vec<u64>,
+    ends: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl NameTable {
+    pub(super) fn reset(&mut self) {
+        self.hashes.clear();
+        self.ends.clear();
+        self.bytes.clear();
+    }
+
+    /// The id of a name that is in the table.
+    pub(super) fn find(&self, name: &[u8]) -> Option<NameId> {
+        let hash = xxh3_64(name);
+        let mut from = 0;
+        loop {
+            let at = from + self.hashes[from..].iter().position(|&known| known == hash)?;
+            let id = NameId(u32::try_from(at).expect("a disk has under 2^32 names"));
+            if self.bytes_of(id) == name {
+                return Some(id);
+            }
+            from = at + 1;
+        }
+    }
+
+    /// The id of a name, which is put into the table if it is new.
+    pub(super) fn intern(&mut self, name: &[u8]) -> NameId {
+        if let Some(id) = self.find(name) {
+            return id;
+        }
+        let id = NameId(u32::try_from(self.hashes.len()).expect("a disk has under 2^32 names"));
+        self.hashes.push(xxh3_64(name));
+        self.bytes.extend_from_slice(name);
+        self.ends.push(u32::try_from(self.bytes.len()).expect("all names together are short"));
+        id
+    }
+
+    /// The bytes of a name.
+    pub(super) fn bytes_of(&self, id: NameId) -> &[u8] {
+        let at = id.0 as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
+        &self.bytes[start..self.ends[at] as usize]
+    }
+
+    /// The name itself. Slow: for errors, listings and reports.
+    pub(super) fn name_of(&self, id: NameId) -> Name {
+        Name::new(self.bytes_of(id)).expect("only names are interned")
+    }
+
+    /// Takes over another table without giving memory back.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.hashes.clone_from(&other.hashes);
+        self.ends.clone_from(&other.ends);
+        self.bytes.clone_from(&other.bytes);
+    }
+}
+
+impl NameId {
+    /// The bare number, for events and digests.
+    pub(super) const fn number(self) -> u32 {
+        self.0
+    }
+}

@@ -1,0 +1,229 @@
+//! Looking at a disk from outside: what is where, in the view of reads or on the medium.
+//!
+//! Promises: nothing here is a storage call; nothing is counted, cached or recorded. Leaves out: changing
+//! anything.
+
+use std::fmt::Write;
+
+use recovery_core::storage::Name;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::SimDisk;
+use super::directory::{DirectoryId, Entry, Node, find};
+use super::file::FileId;
+use super::geometry::index;
+use super::state::Disk;
+
+/// Which view of the disk is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// What storage calls see now.
+    Visible,
+    /// What is on the medium: what a power loss with no survivor leaves.
+    Durable,
+}
+
+impl SimDisk {
+    /// What a path leads to in a view. Its components are separated by `/`; the empty path is the root.
+    pub fn node_at(&self, path: &str, view: View) -> Option<Node> {
+        self.disk.borrow().node_at(path, view)
+    }
+
+    /// What a name in a directory leads to in a view.
+    pub fn entry(&self, directory: DirectoryId, name: &Name, view: View) -> Option<Node> {
+        self.disk.borrow().entry(directory, name.as_bytes(), view)
+    }
+
+    /// The entries of a directory in a view, in the order they were made.
+    pub fn entries(&self, directory: DirectoryId, view: View) -> Vec<(Name, Node)> {
+        let disk = self.disk.borrow();
+        let entries = disk.entries(directory, view).iter();
+        entries.map(|entry| (disk.state.names.name_of(entry.name), entry.node)).collect()
+    }
+
+    /// Visits everything below the root in a view, as path and node, in order of path components. The
+    /// visitor must not call this disk. Slow: for reports, exports and outcomes.
+    pub fn walk(&self, view: View, visit: &mut dyn FnMut(&str, Node)) {
+        self.disk.borrow().walk(view, visit);
+    }
+
+    /// A path that leads to a node in a view, or `None` if none does. Slow: for reports.
+    pub fn path_of(&self, node: Node, view: View) -> Option<String> {
+        self.disk.borrow().path_of(node, view)
+    }
+
+    /// A file's length in a view, in bytes.
+    pub fn length_of(&self, file: FileId, view: View) -> u64 {
+        self.disk.borrow().length_of(file, view)
+    }
+
+    /// Reads a file in a view, as far as it goes; returns how many bytes came. It is no storage call: it is
+    /// not counted, fills no cache and meets no fault but the bytes themselves.
+    pub fn peek(&self, file: FileId, view: View, position: u64, bytes: &mut [u8]) -> usize {
+        self.disk.borrow().peek(file, view, position, bytes)
+    }
+
+    /// All bytes of a file in a view.
+    pub fn contents_of(&self, file: FileId, view: View) -> Vec<u8> {
+        let mut contents = Vec::new();
+        self.disk.borrow().for_each_page(file, view, &mut |bytes| contents.extend_from_slice(bytes));
+        contents
+    }
+
+    /// Whether nothing of a file is pending or diverged: both views are the same pages.
+    pub fn is_clean(&self, file: FileId) -> bool {
+        self.disk.borrow().is_clean(file)
+    }
+
+    /// XXH3-64 over names, kinds, lengths and bytes in a view, in order of path components.
+    pub fn image_hash(&self, view: View) -> u64 {
+        self.disk.borrow().image_hash(view)
+    }
+}
+
+impl Disk {
+    /// The entries of a directory in a view, in the order they were made.
+    pub(super) fn entries(&self, id: DirectoryId, view: View) -> &[Entry] {
+        let directory = self.state.directory(id);
+        match view {
+            View::Visible => &directory.entries,
+            View::Durable => &directory.durable,
+        }
+    }
+
+    /// What a name leads to in a view.
+    pub(super) fn entry(&self, id: DirectoryId, name: &[u8], view: View) -> Option<Node> {
+        find(self.entries(id, view), self.state.names.find(name)?)
+    }
+
+    /// What a path leads to in a view; its components are separated by `/`, and the empty path is the root.
+    pub(super) fn node_at(&self, path: &str, view: View) -> Option<Node> {
+        let mut at = Node::Directory(DirectoryId::ROOT);
+        for component in path.split('/').filter(|component| !component.is_empty()) {
+            let Node::Directory(directory) = at else { return None };
+            at = self.entry(directory, component.as_bytes(), view)?;
+        }
+        Some(at)
+    }
+
+    /// A file's length in a view, in bytes.
+    pub(super) fn length_of(&self, id: FileId, view: View) -> u64 {
+        let file = self.state.file(id);
+        match view {
+            View::Visible => file.length,
+            View::Durable => file.durable_length,
+        }
+    }
+
+    /// Reads a file in a view, as far as it goes; returns how many bytes came.
+    pub(super) fn peek(&self, id: FileId, view: View, position: u64, bytes: &mut [u8]) -> usize {
+        let left = self.length_of(id, view).checked_sub(position);
+        let count = left.map_or(0, |left| index(left.min(bytes.len() as u64)));
+        match view {
+            View::Visible => self.read_visible(id, position, &mut bytes[..count]),
+            View::Durable => self.read_medium(id, position, &mut bytes[..count]),
+        }
+        count
+    }
+
+    /// The path that leads to a node in a view, or `None` if none does. Slow: for reports.
+    pub(super) fn path_of(&self, node: Node, view: View) -> Option<String> {
+        let mut found = None;
+        self.walk(view, &mut |path, other| {
+            if other == node {
+                found = Some(path.to_owned());
+            }
+        });
+        found
+    }
+
+    /// Visits everything below the root in a view, in order of path components. Slow: for reports.
+    pub(super) fn walk(&self, view: View, visit: &mut dyn FnMut(&str, Node)) {
+        let mut path = String::new();
+        self.walk_directory(DirectoryId::ROOT, view, &mut path, visit);
+    }
+
+    fn walk_directory(
+        &self,
+        id: DirectoryId,
+        view: View,
+        path: &mut String,
+        visit: &mut dyn FnMut(&str, Node),
+    ) {
+        let mut entries = self.entries(id, view).to_vec();
+        entries.sort_by_key(|entry| self.state.names.bytes_of(entry.name));
+        for entry in entries {
+            let length = path.len();
+            let separator = if path.is_empty() { "" } else { "/" };
+            let name = self.state.names.name_of(entry.name);
+            write!(path, "{separator}{name}").expect("writing to a string does not fail");
+            visit(path, entry.node);
+            if let Node::Directory(child) = entry.node {
+                self.walk_directory(child, view, path, visit);
+            }
+            path.truncate(length);
+        }
+    }
+
+    /// XXH3-64 over names, kinds, lengths and bytes in a view, in order of path components.
+    pub(super) fn image_hash(&self, view: View) -> u64 {
+        let mut hash = Xxh3::new();
+        self.hash_directory(DirectoryId::ROOT, view, &mut hash);
+        hash.digest()
+    }
+
+    fn hash_directory(&self, id: DirectoryId, view: View, hash: &mut Xxh3) {
+        let mut entries = self.entries(id, view).to_vec();
+        entries.sort_by_key(|entry| self.state.names.bytes_of(entry.name));
+        hash.update(&(entries.len() as u64).to_le_bytes());
+        for entry in entries {
+            let name = self.state.names.bytes_of(entry.name);
+            hash.update(&(name.len() as u64).to_le_bytes());
+            hash.update(name);
+            match entry.node {
+                Node::File(file) => {
+                    hash.update(&[0]);
+                    self.hash_file(file, view, hash);
+                }
+                Node::Directory(child) => {
+                    hash.update(&[1]);
+                    self.hash_directory(child, view, hash);
+                }
+                Node::Link => hash.update(&[2]),
+                Node::Special => hash.update(&[3]),
+            }
+        }
+    }
+
+    fn hash_file(&self, id: FileId, view: View, hash: &mut Xxh3) {
+        let length = self.length_of(id, view);
+        hash.update(&length.to_le_bytes());
+        self.for_each_page(id, view, &mut |bytes| hash.update(bytes));
+    }
+
+    /// Hands out a file's bytes in a view, page by page.
+    pub(super) fn for_each_page(&self, id: FileId, view: View, take: &mut dyn FnMut(&[u8])) {
+        static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+        let file = self.state.file(id);
+        let length = self.length_of(id, view);
+        for page in 0..self.geometry.page_count(length) {
+            let count = index((length - self.geometry.page_start(page)).min(self.geometry.page_bytes()));
+            let run = file.pages.get(page).map(|slot| match view {
+                View::Visible => slot.visible(),
+                View::Durable => slot.medium,
+            });
+            match run {
+                Some(run) if run.is_stored() => take(&self.arena.page(run)[..count]),
+                Some(_) | None => take(&ZEROS[..count]),
+            }
+        }
+    }
+
+    /// Whether a file has the same length and the very same pages in both views.
+    pub(super) fn is_clean(&self, id: FileId) -> bool {
+        let file = self.state.file(id);
+        file.pending.is_empty()
+            && file.length == file.durable_length
+            && !file.pages.iter().any(|slot| slot.is_diverged())
+    }
+}

@@ -1,0 +1,336 @@
+//! Writing pending changes to the medium in good order, and dropping clean pages from the cache.
+//!
+//! Promises: after a write-back the medium holds what the cache holds, but for pages that a fault kept
+//! back, which stay *diverged*. Leaves out: crashes, and errors.
+
+use super::arena::{Arena, Run};
+use super::directory::{DirectoryId, NameChange, Node, Reach, find, set};
+use super::file::{FileId, FileNode, PageSlot};
+use super::geometry::Geometry;
+use super::pending::{Change, Landing, Pending};
+use super::resolve::Resolution;
+use super::rules::{NamesSynced, Sequence};
+use super::state::Disk;
+
+/// Which pending names a sync is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NameScope {
+    /// None.
+    Nothing,
+    /// All.
+    All,
+    /// Those that lead to a file, and to the directories on the way to it.
+    ToFile(FileId),
+    /// Those in a directory, and, where the filesystem adds them, those that lead to it.
+    In(DirectoryId),
+}
+
+impl Disk {
+    /// Writes everything pending of a file to the medium.
+    pub(super) fn write_back(&mut self, id: FileId) {
+        let geometry = self.geometry;
+        let file = self.state.file(id);
+        let count = file.pending.len();
+        if count == 0 {
+            return;
+        }
+        if file.is_marked {
+            self.heal_pending(id, count);
+        }
+        if self.state.file(id).has_special {
+            self.write_back_first(id, count);
+            return;
+        }
+        let Self { state, .. } = self;
+        let mut cuts = 0;
+        let mut pending = std::mem::take(&mut state.file_mut(id).pending);
+        for change in pending.drain(..) {
+            let file = state.file_mut(id);
+            let first = geometry.page_of(change.position);
+            let end = match change.change {
+                Change::Write | Change::TailZeros => geometry.page_count(change.end),
+                Change::SetLength => {
+                    cuts += 1;
+                    file.pages.len()
+                }
+            };
+            let end = end.min(file.pages.len());
+            let home = file.home;
+            for page in first..end {
+                let slot = &mut state.file_mut(id).pages[page];
+                let old = slot.medium;
+                if slot.cached == Run::ZEROS {
+                    *slot = PageSlot::EMPTY;
+                    state.freed.free(old, home);
+                } else if slot.cached != Run::NONE {
+                    *slot = PageSlot { medium: slot.cached, is_dirty: false, ..*slot };
+                }
+            }
+        }
+        state.commit_held -= cuts;
+        let file = state.file_mut(id);
+        file.pending = pending;
+        file.durable_length = file.length;
+        file.pages.truncate(geometry.page_count(file.length));
+    }
+
+    /// Writes the first `count` pending changes of a file to the medium, one by one.
+    pub(super) fn write_back_first(&mut self, id: FileId, count: usize) {
+        self.resolve(id, count, Resolution::WRITE_BACK);
+        self.settle_cache(id);
+    }
+
+    /// Makes the dirty flags of a file's pages say again what is pending, and lets go of pages behind its
+    /// end.
+    pub(super) fn settle_cache(&mut self, id: FileId) {
+        let geometry = self.geometry;
+        let file = self.state.file_mut(id);
+        let pages = geometry.page_count(file.length.max(file.durable_length));
+        if file.pending.is_empty() {
+            file.pages.truncate(pages);
+        }
+        for slot in &mut file.pages {
+            slot.is_dirty = false;
+        }
+        for change in file.pending.iter().filter(|change| change.dirties()) {
+            let end = match change.change {
+                Change::Write | Change::TailZeros => geometry.page_count(change.end),
+                Change::SetLength if change.cuts() => file.pages.len(),
+                Change::SetLength => 0,
+            };
+            let first = match change.change {
+                Change::Write | Change::TailZeros => geometry.page_of(change.position),
+                Change::SetLength => geometry.page_count(change.length_after),
+            };
+            for slot in file.pages.iter_mut().take(end).skip(first) {
+                slot.is_dirty = true;
+            }
+        }
+        for slot in &mut file.pages {
+            if slot.cached == Run::ZEROS && !slot.is_dirty && !slot.medium.is_stored() {
+                slot.cached = Run::NONE;
+            }
+        }
+    }
+
+    /// Takes fault marks off the bytes that the first `count` changes overwrite.
+    fn heal_pending(&mut self, id: FileId, count: usize) {
+        for at in 0..count {
+            let change = self.state.file(id).pending[at];
+            match change.change {
+                Change::Write | Change::TailZeros => {
+                    let start = self.geometry.sector_start(change.first_sector);
+                    let end = self.geometry.sector_start(change.first_sector + change.sectors);
+                    self.state.faults.heal(id, (change.position, change.end), (start, end));
+                }
+                Change::SetLength if change.cuts() => {
+                    self.state.faults.heal_from(id, change.length_after);
+                }
+                Change::SetLength => {}
+            }
+        }
+    }
+
+    /// What the sync of a file makes durable of the names.
+    pub(super) fn scope_of_file_sync(&self, id: FileId) -> NameScope {
+        match self.rules.file_sync_names {
+            NamesSynced::Nothing => NameScope::Nothing,
+            NamesSynced::Own => NameScope::ToFile(id),
+            NamesSynced::All => NameScope::All,
+        }
+    }
+
+    /// What the sync of a directory makes durable of the names.
+    pub(super) fn scope_of_directory_sync(&self, id: DirectoryId) -> NameScope {
+        match self.rules.directory_sync_names {
+            NamesSynced::Nothing => NameScope::Nothing,
+            NamesSynced::Own => NameScope::In(id),
+            NamesSynced::All => NameScope::All,
+        }
+    }
+
+    /// Whether a pending name is one that the sync is about.
+    pub(super) fn is_in_scope(&self, change: &NameChange, scope: NameScope) -> bool {
+        match scope {
+            NameScope::Nothing => false,
+            NameScope::All => true,
+            NameScope::ToFile(file) => {
+                change.node == Some(Node::File(file)) || self.leads_to(change, self.state.file(file).home)
+            }
+            NameScope::In(directory) => {
+                change.directory == directory
+                    || (self.rules.file_sync_names == NamesSynced::Own && self.leads_to(change, directory))
+            }
+        }
+    }
+
+    /// Whether the change is the name of a directory, or of one above it.
+    fn leads_to(&self, change: &NameChange, directory: DirectoryId) -> bool {
+        let Some(Node::Directory(target)) = change.node else { return false };
+        let mut at = directory;
+        while at != DirectoryId::ROOT {
+            if at == target {
+                return true;
+            }
+            at = self.state.directory(at).parent;
+        }
+        false
+    }
+
+    /// Makes pending names durable, and with a whole journal what is in it besides: cuts, or everything.
+    pub(super) fn commit_names(&mut self, scope: NameScope) {
+        if self.rules.sequence == Sequence::Everything {
+            for id in self.state.file_ids() {
+                self.write_back(id);
+            }
+        }
+        if !self.state.name_changes.is_empty() {
+            self.commit_matching_names(scope);
+        }
+        if matches!(scope, NameScope::All) && self.state.commit_held > 0 {
+            for id in self.state.file_ids() {
+                let pending = &self.state.file(id).pending;
+                let last = pending.iter().rposition(Pending::is_committed_with_names);
+                if let Some(last) = last {
+                    self.write_back_first(id, last + 1);
+                }
+            }
+        }
+    }
+
+    fn commit_matching_names(&mut self, scope: NameScope) {
+        let changes = std::mem::take(&mut self.state.name_changes);
+        let mut groups = std::mem::take(&mut self.scratch.groups);
+        groups.clear();
+        for change in &changes {
+            if self.is_in_scope(change, scope) {
+                groups.push(change.group);
+            }
+        }
+        let is_whole = self.rules.groups_are_whole;
+        let is_committed = |disk: &Self, change: &NameChange| {
+            if is_whole { groups.contains(&change.group) } else { disk.is_in_scope(change, scope) }
+        };
+        let mut left = Vec::new();
+        let mut removed = Vec::new();
+        for change in &changes {
+            if is_committed(self, change) {
+                self.state.device_held -= u32::from(change.reach == Reach::Device);
+                self.apply_name(change, &mut removed);
+                // An older change of the same name can no longer come after this one.
+                left.retain(|older: &NameChange| {
+                    let is_same = older.directory == change.directory && older.name == change.name;
+                    if is_same {
+                        self.state.device_held -= u32::from(older.reach == Reach::Device);
+                    }
+                    !is_same
+                });
+            } else {
+                left.push(*change);
+            }
+        }
+        self.state.name_changes = changes;
+        self.state.name_changes.clear();
+        self.state.name_changes.extend_from_slice(&left);
+        self.scratch.groups = groups;
+        for file in removed {
+            self.release_if_orphan(file);
+        }
+    }
+
+    /// Puts one change of a name onto the medium; files that lose the name are added to `removed`.
+    pub(super) fn apply_name(&mut self, change: &NameChange, removed: &mut Vec<FileId>) {
+        let directory = self.state.directory_mut(change.directory);
+        if let Some(Node::File(file)) = find(&directory.durable, change.name) {
+            removed.push(file);
+        }
+        set(&mut directory.durable, change.name, change.node);
+    }
+
+    /// Makes durable all that a lying flush left in the device's cache: the device flushes it whole.
+    pub(super) fn flush_device(&mut self) {
+        if self.state.device_held == 0 {
+            return;
+        }
+        let mut removed = Vec::new();
+        let changes = std::mem::take(&mut self.state.name_changes);
+        for change in changes.iter().filter(|change| change.reach == Reach::Device) {
+            self.apply_name(change, &mut removed);
+            self.state.device_held -= 1;
+        }
+        self.state.name_changes = changes;
+        self.state.name_changes.retain(|change| change.reach != Reach::Device);
+        for id in self.state.file_ids() {
+            let last = self.state.file(id).pending.iter().rposition(Pending::is_in_device);
+            if let Some(last) = last {
+                self.write_back_first(id, last + 1);
+            }
+        }
+        assert!(self.state.device_held == 0, "a flush empties the device's cache");
+        for file in removed {
+            self.release_if_orphan(file);
+        }
+    }
+
+    /// Drops a file's clean pages from the cache, diverged ones included, so that reads ask the medium.
+    pub(super) fn evict(&mut self, id: FileId) {
+        let geometry = self.geometry;
+        let Self { arena, state, .. } = self;
+        let file = state.file_mut(id);
+        for page in 0..file.pages.len() {
+            let slot = file.pages[page];
+            if slot.is_dirty || slot.cached == Run::NONE {
+                continue;
+            }
+            let mut cached = Run::NONE;
+            if !file.pending.is_empty() {
+                // Block and length are on their way although the bytes are not: what reads see now is
+                // what the block shows.
+                cached = page_of_pending(arena, geometry, file, page);
+            }
+            file.pages[page].cached = cached;
+        }
+        let is_idle = file.open_count == 0;
+        if is_idle && !file.error.is_seen {
+            // The inode goes with its pages, and the error that nobody asked for with it.
+            file.error.is_seen = true;
+        }
+    }
+}
+
+/// What a page shows when it is read back while changes to it are pending: its block, with the changes on it.
+fn page_of_pending(arena: &mut Arena, geometry: Geometry, file: &FileNode, page: usize) -> Run {
+    let touches = |change: &&Pending| match change.change {
+        Change::Write | Change::TailZeros => {
+            geometry.page_of(change.position) <= page && page < geometry.page_count(change.end)
+        }
+        Change::SetLength => change.cuts() && page >= geometry.page_count(change.length_after),
+    };
+    if !file.pending.iter().any(|change| touches(&change)) {
+        return Run::NONE;
+    }
+    let per_page = geometry.sectors_per_page();
+    let medium = file.pages[page].medium;
+    let run = if medium.is_stored() {
+        arena.allocate_copy(medium, per_page)
+    } else {
+        arena.allocate_zeroed(per_page)
+    };
+    let first = geometry.sector_of(geometry.page_start(page));
+    for change in file.pending.iter().filter(touches) {
+        if change.change == Change::SetLength {
+            arena.page_mut(run).fill(0);
+            continue;
+        }
+        if change.landing == Landing::Lost {
+            continue;
+        }
+        for sector in
+            change.first_sector.max(first)..(change.first_sector + change.sectors).min(first + per_page)
+        {
+            let source = change.contents.plus(sector - change.first_sector);
+            arena.copy(source, run.plus(sector - first), 1);
+        }
+    }
+    run
+}
