@@ -15,7 +15,8 @@ use crate::units::{Length, Position};
 pub struct PlanOptions {
     /// Sync rebuilt indexes even where a ledger makes that unnecessary (the tool).
     pub sync_indexes: bool,
-    /// End with a clean stop, so that another program may go on from here (the tool).
+    /// End with a clean stop, so that another program may go on from here (the tool). It says that the
+    /// indexes are durable too, so it asks for `sync_indexes`, here and in [`super::Settling`].
     pub clean_stop: bool,
 }
 
@@ -23,6 +24,7 @@ pub struct PlanOptions {
 /// refused or unavailable, of which not one byte is touched.
 pub fn build(facts: &PartitionFacts, verdict: &Verdict, options: PlanOptions) -> Plan {
     assert!(verdict.segments.len() == facts.segments.len(), "a verdict has one action a segment");
+    assert!(options.sync_indexes || !options.clean_stop, "a clean stop comes after the indexes are synced");
     let mut steps = Vec::new();
     if verdict.is_served() {
         let judged = Judged { facts, verdict, options };

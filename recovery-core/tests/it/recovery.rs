@@ -195,7 +195,9 @@ fn a_crash_at_any_call_is_made_up_for_by_the_next_start() {
             durable.lose_power();
             let undisturbed = damaged.clone();
             undisturbed.start(None);
-            recover(&undisturbed, options).unwrap();
+            if recover(&undisturbed, options).unwrap().plan.is_empty() {
+                continue;
+            }
             let calls = undisturbed.call_count();
             let end = without_ledger(undisturbed.files());
             for call in (1..calls).step_by(stride) {
