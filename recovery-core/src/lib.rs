@@ -11,5 +11,6 @@ pub mod ledger;
 pub mod observe;
 pub mod partition;
 pub mod plan;
+pub mod recovery;
 pub mod storage;
 pub mod units;

@@ -21,6 +21,9 @@ const STAGING_SUFFIX: &[u8] = b".staging";
 /// Longest file name that a copy's name can carry whole, with room for the suffix of its staging file.
 const FILE_BYTES_MAX: usize = NAME_BYTES_MAX - SUFFIX_BYTES_MAX - STAGING_SUFFIX.len();
 
+/// What the ledger is called in the names of its copies.
+const LEDGER_COPY: &[u8] = b"00000000000000000000.ledger";
+
 /// Which bytes of which file a copy holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CopyName {
@@ -97,16 +100,24 @@ impl CopyName {
 /// Whether recovery, or the host, ever sets bytes of a file with this name aside.
 fn is_copied(file: &Name) -> bool {
     match FileName::classify(file) {
-        FileName::Log(_) | FileName::Index(_) | FileName::StrayIndex | FileName::Staging => true,
-        // The ledger itself is one a directory; its copies carry 20 digits like every other file's.
+        FileName::Log(_)
+        | FileName::Index(_)
+        | FileName::StrayIndex
+        | FileName::Staging
+        | FileName::Ledger => true,
+        // The ledger is one a directory; its copies carry 20 digits like every other file's.
         FileName::Other => file.as_bytes().strip_suffix(b".ledger").and_then(parse_stem).is_some(),
-        FileName::StrayLog | FileName::Ledger | FileName::Superblock(_) => false,
+        FileName::StrayLog | FileName::Superblock(_) => false,
     }
 }
 
-/// The name itself, or, if it is too long, its checksum with the ending that made it scratch.
+/// The name itself; the ledger's with digits; or, if it is too long, its checksum with the ending that
+/// made it scratch.
 fn shortened(file: &Name) -> Name {
     let bytes = file.as_bytes();
+    if *file == FileName::ledger() {
+        return Name::new(LEDGER_COPY).expect("20 digits and an ending are a name");
+    }
     if bytes.len() <= FILE_BYTES_MAX {
         return *file;
     }

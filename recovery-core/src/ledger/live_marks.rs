@@ -64,6 +64,11 @@ impl LiveMarks {
         self.segments.iter().map(|segment| segment.newest).find(|mark| mark.next_offset == first)
     }
 
+    /// Whether no segment has a mark.
+    pub(super) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
     /// The newest mark of `segment`, if the ledger has one.
     pub(super) fn newest(&self, segment: SegmentStart) -> Option<Mark> {
         self.place(segment).map_or_else(|_| None, |index| Some(self.segments[index].newest))

@@ -308,6 +308,11 @@ impl<S: Storage> LedgerWriter<S> {
         &self.newest
     }
 
+    /// Whether no segment at or above the floor has a mark.
+    pub fn has_no_mark(&self) -> bool {
+        self.live.is_empty()
+    }
+
     /// The newest mark of `segment`, if the ledger has one.
     pub fn newest_mark(&self, segment: SegmentStart) -> Option<Mark> {
         self.live.newest(segment)

@@ -3,7 +3,7 @@
 //! Promises: plain values, equal for equal disks, whatever the window, the step limit, the listing order
 //! or the warmth of a cache. Leaves out: verdicts ([`crate::decide`]).
 
-use super::StopDetail;
+use super::{Expectation, StopDetail};
 use crate::format::{ChainHash, Checksum, IndexEntry, LedgerRecord, Mark, SuperblockSlot};
 use crate::storage::{EntryKind, Name, StorageError};
 use crate::units::{Durability, Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart};
@@ -360,6 +360,22 @@ pub struct PartitionFacts {
     pub expired: Vec<SegmentStart>,
     /// What it took.
     pub work: Work,
+}
+
+impl PartitionFacts {
+    /// The facts on a partition that could not be looked at.
+    pub fn of_nothing(expectation: Expectation) -> Self {
+        Self {
+            namespace: expectation.namespace,
+            durability: expectation.durability,
+            listing: Listing::default(),
+            ledger: LedgerState::None { length: None },
+            superblock: SuperblockState::None,
+            segments: Vec::new(),
+            expired: Vec::new(),
+            work: Work::default(),
+        }
+    }
 }
 
 /// Why observation could not be finished: an error is not evidence.

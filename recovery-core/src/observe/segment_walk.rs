@@ -66,7 +66,9 @@ impl Background<'_> {
         let newest_marked = ledger.segments.last().map(|marks| marks.segment);
         let relation = match self.marks(segment) {
             Some(marks) if stop < marks.newest.position => Evidence::Below,
-            None if newest_marked.is_some_and(|newest| segment < newest) => Evidence::Unknown,
+            // Older than the newest mark, its seal was lost; and where no mark is known at all, all were:
+            // a writer makes the first one durable before the first batch.
+            None if newest_marked.is_none_or(|newest| segment < newest) => Evidence::Unknown,
             Some(_) | None => Evidence::AtOrAbove,
         };
         match (ledger.newest.kind, relation) {

@@ -6,7 +6,7 @@
 //! recorded (F17), and a crash loop leaves no chain of empty files.
 
 use super::cursor::{Active, Cursor};
-use super::{ChainSegment, Writer, WriterError};
+use super::{Acknowledged, ChainSegment, Writer, WriterError};
 use crate::format::{ChainHash, FileName, LedgerKind};
 use crate::ledger::LedgerWriter;
 use crate::storage::{PartitionDirectory, Storage, StorageError, exact};
@@ -54,6 +54,31 @@ impl<S: Storage> Roll<S> {
 }
 
 impl<S: Storage> Writer<S> {
+    /// Closes the active segment now, whatever its size, and begins the next one. What is buffered is
+    /// flushed first; a segment without a message stays the active one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::flush`], and whatever keeps a new segment from being made; the next call goes on.
+    pub fn roll(&mut self, storage: &S) -> Result<Acknowledged, WriterError> {
+        let acknowledged = self.flush(storage)?;
+        let holds_messages = self
+            .active
+            .as_ref()
+            .is_some_and(|active| active.cursor.next_offset > active.cursor.segment.offset());
+        if holds_messages && self.roll.is_none() {
+            self.announce(storage)?;
+            self.check_gap()?;
+            self.roll = Some(Roll::to(SegmentStart::at(self.next_offset)));
+        }
+        if self.roll.is_some() {
+            self.announce(storage)?;
+            self.seal(storage)?;
+            self.begin_segment(storage)?;
+        }
+        Ok(acknowledged)
+    }
+
     /// Begins a new segment if the next batch needs one, or goes on with one that was begun.
     pub(super) fn roll_if_due(&mut self, storage: &S) -> Result<(), WriterError> {
         assert!(self.buffer.run().is_none(), "a flush is written to one segment");
@@ -125,7 +150,12 @@ impl<S: Storage> Writer<S> {
         let cursor = Cursor::at_start(roll.next, chain_hash);
         if let Some(ledger) = &mut self.ledger {
             let named = LedgerKind::Frontier { mark: cursor.mark() };
+            let is_first = ledger.has_no_mark();
             self.poison.after_ledger(ledger.append(storage, named))?;
+            if is_first {
+                // A ledger with segments and without a mark is a ledger that lost them: it says nothing.
+                self.poison.after_ledger(ledger.sync(storage))?;
+            }
         }
         let roll = self.roll.take().expect("a roll is under way");
         let files = roll.log.zip(roll.index).expect("both files were created");

@@ -7,7 +7,8 @@
 use super::{Plan, Step};
 use crate::decide::{Action, SegmentVerdict, Verdict};
 use crate::format::{FileName, LedgerKind, Mark};
-use crate::observe::{IndexState, PartitionFacts, Residue, SegmentFacts};
+use crate::observe::{IndexState, LedgerState, PartitionFacts, Residue, SegmentFacts};
+use crate::storage::Name;
 use crate::units::{Length, Position};
 
 /// Who carries the plan out.
@@ -18,6 +19,8 @@ pub struct PlanOptions {
     /// End with a clean stop, so that another program may go on from here (the tool). It says that the
     /// indexes are durable too, so it asks for `sync_indexes`, here and in [`super::Settling`].
     pub clean_stop: bool,
+    /// A ledger will be made where there is none (a server): a file of its name that is none is set aside.
+    pub makes_ledger: bool,
 }
 
 /// Lists what carries `verdict` out. Empty when there is nothing to do, and for a partition that is
@@ -57,6 +60,17 @@ impl Judged<'_> {
         self.segments().filter(|(facts, _)| facts.index.state != IndexState::Good).map(|(facts, _)| facts)
     }
 
+    /// The files that are moved as they are: scratch, and what lies under the ledger's name and is none.
+    fn set_aside(&self) -> impl Iterator<Item = Name> {
+        let no_ledger = match self.facts.ledger {
+            LedgerState::None { length: Some(length) } => self.options.makes_ledger && length > Length::ZERO,
+            LedgerState::None { length: None } | LedgerState::Known(_) | LedgerState::Mismatch { .. } => {
+                false
+            }
+        };
+        self.facts.listing.scratch.iter().copied().chain(no_ledger.then(FileName::ledger))
+    }
+
     /// Line 1: what will be cut, replaced or moved gets into a fence.
     fn save(&self, steps: &mut Vec<Step>) {
         let mut identified = Vec::new();
@@ -80,8 +94,8 @@ impl Judged<'_> {
             let checksum = facts.index.checksum.expect("an index that is there was read whole");
             saved.push(Step::SaveIndex { segment: facts.start, length, checksum });
         }
-        for file in &self.facts.listing.scratch {
-            identified.push(Step::Identify { file: *file, position: Position::ZERO, length: None });
+        for file in self.set_aside() {
+            identified.push(Step::Identify { file, position: Position::ZERO, length: None });
         }
         let is_copied = |step: &Step| !matches!(step, Step::CheckZeros { .. });
         let needs_fence = !identified.is_empty() || saved.iter().any(is_copied);
@@ -117,7 +131,7 @@ impl Judged<'_> {
     /// Line 4: names. Scratch goes first, since a new index is staged under a name that scratch may have.
     fn install(&self, steps: &mut Vec<Step>) {
         let before = steps.len();
-        steps.extend(self.facts.listing.scratch.iter().map(|file| Step::SetAside { file: *file }));
+        steps.extend(self.set_aside().map(|file| Step::SetAside { file }));
         let sets_aside = steps.len() > before;
         // Without a ledger the index may count as evidence, so it must not come back torn.
         let sync = self.options.sync_indexes || self.facts.ledger.known().is_none();

@@ -11,8 +11,10 @@ use recovery_core::units::{Length, Position, SegmentStart};
 use crate::memory_storage::{MemoryStorage, name};
 use crate::plan_world::{DIRECTORY, Segment, World};
 
-pub(crate) const SERVER: PlanOptions = PlanOptions { sync_indexes: false, clean_stop: false };
-pub(crate) const TOOL: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true };
+pub(crate) const SERVER: PlanOptions =
+    PlanOptions { sync_indexes: false, clean_stop: false, makes_ledger: false };
+pub(crate) const TOOL: PlanOptions =
+    PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false };
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 

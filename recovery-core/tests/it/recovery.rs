@@ -16,8 +16,8 @@ use crate::recovery_run::{Files, Start, check_nothing_is_lost, start};
 const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
 const INCARNATION: Incarnation = Incarnation::new(7);
 const DIRECTORY: &str = "streams/1/topics/2/partitions/3";
-const SERVER: PlanOptions = PlanOptions { sync_indexes: false, clean_stop: false };
-const TOOL: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true };
+const SERVER: PlanOptions = PlanOptions { sync_indexes: false, clean_stop: false, makes_ledger: false };
+const TOOL: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false };
 
 fn batch(messages: u32, payload: u8) -> Vec<u8> {
     let mut bytes = Vec::new();

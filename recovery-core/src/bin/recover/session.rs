@@ -74,7 +74,7 @@ fn observe<S: Storage>(storage: &S, partition: &PartitionDirectory<S>, expectati
 }
 
 /// The tool hands a partition over as if its server had stopped cleanly.
-const PLAN_OPTIONS: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true };
+const PLAN_OPTIONS: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false };
 
 /// How many bytes a scan reads, if a bar would be seen and it can be told. What fails here fails again, and
 /// is told, when it is observed.

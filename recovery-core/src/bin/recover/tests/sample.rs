@@ -131,7 +131,8 @@ pub(super) fn found(facts: &PartitionFacts, disposition: Disposition, actions: &
         .map(|(segment, action)| SegmentVerdict { start: segment.start, action: *action })
         .collect();
     let verdict = Verdict { disposition, next_offset, reserve: None, segments };
-    let plan = build(facts, &verdict, PlanOptions { sync_indexes: true, clean_stop: true });
+    let plan =
+        build(facts, &verdict, PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false });
     Found { facts: Some(facts.clone()), work: Some(facts.work), verdict, plan }
 }
 

@@ -1,0 +1,216 @@
+//! The whole line for one partition: settle, observe, decide, plan, apply.
+//!
+//! Promises: each arrow is a value that can be looked at; nothing moves before every segment is judged, and
+//! nothing at all in a partition that is refused or unavailable; each step is bounded. Leaves out: the
+//! lock, which the caller takes first, and what becomes of a refused partition, which its host decides.
+
+use crate::decide::{Verdict, decide};
+use crate::ledger::LedgerWriter;
+use crate::observe::{Expectation, Observation, Observed, PartitionFacts, Progress, Unavailable, Workspace};
+use crate::plan::{Applied, Applying, FencedFile, Plan, PlanOptions, Settling, build};
+use crate::storage::{PartitionDirectory, Storage, StorageError};
+
+/// How far recovery goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Looks, and changes nothing: not even what the cache holds is written back.
+    Look,
+    /// Settles first, and carries the plan out.
+    Repair,
+}
+
+/// Where a recovery is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RecoveryStep {
+    /// Writing back what only the cache holds.
+    Settle,
+    /// Looking.
+    Observe,
+    /// Carrying the plan out.
+    Apply,
+    /// Over.
+    Done,
+}
+
+/// What recovery of one partition came to.
+pub struct Recovered<S: Storage> {
+    /// What was found; incomplete if the verdict is unavailable.
+    pub facts: PartitionFacts,
+    /// What follows.
+    pub verdict: Verdict,
+    /// What there is to do, or was done.
+    pub plan: Plan,
+    /// What lies in fences now of all that the plan set aside; empty under [`Mode::Look`].
+    pub fenced: Vec<FencedFile>,
+    /// The ledger, if records were added to it. The caller hands it to a writer or closes it.
+    pub ledger: Option<LedgerWriter<S>>,
+}
+
+enum Phase<S: Storage> {
+    Settling(Settling<S>),
+    Observing(Observation<S>),
+    Applying {
+        facts: Box<PartitionFacts>,
+        verdict: Box<Verdict>,
+        plan: Plan,
+        applying: Box<Applying<S>>,
+    },
+    Done(Box<Recovered<S>>),
+    /// Only ever seen while one phase is exchanged for the next.
+    Between,
+}
+
+/// Recovery of one partition under way.
+pub struct Recovery<S: Storage> {
+    expectation: Expectation,
+    options: PlanOptions,
+    mode: Mode,
+    phase: Phase<S>,
+}
+
+impl<S: Storage> Recovery<S> {
+    /// A recovery that has not begun.
+    pub fn new(
+        expectation: Expectation,
+        mode: Mode,
+        options: PlanOptions,
+        workspace: &mut Workspace,
+    ) -> Self {
+        let phase = match mode {
+            Mode::Look => Phase::Observing(Observation::new(expectation, workspace)),
+            Mode::Repair => Phase::Settling(Settling::new(expectation, options.sync_indexes, workspace)),
+        };
+        Self { expectation, options, mode, phase }
+    }
+
+    /// Goes on for about `limit` bytes of reading, hashing or copying.
+    ///
+    /// # Panics
+    ///
+    /// If `limit` is below [`crate::observe::STEP_BYTES_MIN`].
+    pub fn step(
+        &mut self,
+        storage: &S,
+        partition: &PartitionDirectory<S>,
+        workspace: &mut Workspace,
+        limit: u64,
+    ) -> Progress {
+        match &mut self.phase {
+            Phase::Settling(settling) => match settling.step(storage, partition, workspace, limit) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Done) => {
+                    self.phase = Phase::Observing(Observation::new(self.expectation, workspace));
+                }
+                Err(error) => self.fail(error),
+            },
+            Phase::Observing(observation) => {
+                if observation.step(storage, partition, workspace, limit) == Progress::Done {
+                    self.judge();
+                }
+            }
+            Phase::Applying { facts, applying, .. } => {
+                match applying.step(storage, partition, facts, workspace, limit) {
+                    Ok(Progress::More) => {}
+                    Ok(Progress::Done) => self.end_applying(storage),
+                    Err(error) => self.fail(error),
+                }
+            }
+            Phase::Done(_) | Phase::Between => {}
+        }
+        if matches!(self.phase, Phase::Done(_)) { Progress::Done } else { Progress::More }
+    }
+
+    /// Where it is now.
+    pub fn reached(&self) -> RecoveryStep {
+        match self.phase {
+            Phase::Settling(_) => RecoveryStep::Settle,
+            Phase::Observing(_) => RecoveryStep::Observe,
+            Phase::Applying { .. } => RecoveryStep::Apply,
+            Phase::Done(_) | Phase::Between => RecoveryStep::Done,
+        }
+    }
+
+    /// Bytes read so far in looking at the partition, for a progress bar.
+    pub fn bytes_observed(&self) -> u64 {
+        match &self.phase {
+            Phase::Observing(observation) => observation.bytes_read(),
+            Phase::Applying { facts, .. } => facts.work.bytes_read,
+            Phase::Done(recovered) => recovered.facts.work.bytes_read,
+            Phase::Settling(_) | Phase::Between => 0,
+        }
+    }
+
+    /// What it came to.
+    ///
+    /// # Panics
+    ///
+    /// If [`Recovery::step`] has not said [`Progress::Done`].
+    pub fn finish(self) -> Recovered<S> {
+        match self.phase {
+            Phase::Done(recovered) => *recovered,
+            Phase::Settling(_) | Phase::Observing(_) | Phase::Applying { .. } | Phase::Between => {
+                unreachable!("recovery is finished when its last step is done")
+            }
+        }
+    }
+
+    /// Closes what is open, of a recovery that is given up half-way.
+    pub fn close(&mut self, storage: &S) {
+        match std::mem::replace(&mut self.phase, Phase::Between) {
+            Phase::Settling(mut settling) => settling.close(storage),
+            Phase::Observing(mut observation) => observation.close(storage),
+            Phase::Applying { mut applying, .. } => applying.close(storage),
+            Phase::Done(recovered) => {
+                if let Some(ledger) = recovered.ledger {
+                    ledger.close(storage);
+                }
+            }
+            Phase::Between => {}
+        }
+    }
+
+    /// From facts to a verdict, and to a plan.
+    fn judge(&mut self) {
+        let Phase::Observing(observation) = std::mem::replace(&mut self.phase, Phase::Between) else {
+            unreachable!("facts come from an observation")
+        };
+        let Observed { facts, failure } = observation.finish();
+        let verdict = match failure {
+            Some(failure) => Verdict::unavailable(failure, &facts.segments),
+            None => decide(&facts),
+        };
+        let plan = build(&facts, &verdict, self.options);
+        assert!(verdict.is_served() || plan.is_empty(), "nothing is planned for what is not served");
+        let is_over = self.mode == Mode::Look || plan.is_empty();
+        self.phase = if is_over {
+            Phase::Done(Box::new(Recovered { facts, verdict, plan, fenced: Vec::new(), ledger: None }))
+        } else {
+            let applying = Box::new(Applying::new(plan.clone()));
+            Phase::Applying { facts: Box::new(facts), verdict: Box::new(verdict), plan, applying }
+        };
+    }
+
+    fn end_applying(&mut self, storage: &S) {
+        let Phase::Applying { facts, verdict, plan, applying } =
+            std::mem::replace(&mut self.phase, Phase::Between)
+        else {
+            unreachable!("a plan is ended that was begun")
+        };
+        let Applied { fenced, ledger } = applying.finish(storage);
+        let (facts, verdict) = (*facts, *verdict);
+        self.phase = Phase::Done(Box::new(Recovered { facts, verdict, plan, fenced, ledger }));
+    }
+
+    /// An error is no evidence: whatever was found, the partition is unavailable.
+    fn fail(&mut self, error: StorageError) {
+        let (facts, plan) = match std::mem::replace(&mut self.phase, Phase::Between) {
+            Phase::Applying { facts, plan, .. } => (*facts, plan),
+            Phase::Settling(_) | Phase::Observing(_) | Phase::Done(_) | Phase::Between => {
+                (PartitionFacts::of_nothing(self.expectation), Plan::default())
+            }
+        };
+        let verdict = Verdict::unavailable(Unavailable::Io(error), &facts.segments);
+        self.phase =
+            Phase::Done(Box::new(Recovered { facts, verdict, plan, fenced: Vec::new(), ledger: None }));
+    }
+}
