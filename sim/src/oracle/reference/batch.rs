@@ -12,6 +12,8 @@ pub(super) const HEADER_BYTES: usize = 256;
 pub(super) const FRAME_BYTES: usize = 48;
 /// The header field that holds the length of the whole batch.
 const LENGTH_AT: usize = 32;
+/// Where the bytes of a header begin that are zero to its end.
+const RESERVED_AT: usize = 52;
 
 /// A batch in which every checksum matches.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +48,7 @@ pub(super) fn verify(log: &[u8], at: usize) -> Result<Batch, Flaw> {
         return Err(Flaw::Short);
     }
     let length = u64_at(rest, LENGTH_AT);
-    if length < HEADER_BYTES as u64 || !is_all_zero(&rest[52..HEADER_BYTES]) {
+    if length < HEADER_BYTES as u64 || !is_all_zero(&rest[RESERVED_AT..HEADER_BYTES]) {
         return Err(Flaw::Undecodable);
     }
     if length > rest.len() as u64 {
@@ -70,10 +72,26 @@ pub(super) fn verify(log: &[u8], at: usize) -> Result<Batch, Flaw> {
     Ok(batch)
 }
 
-/// Whether the length at `at` lets a whole batch start there: the cheapest thing that most places fail.
-pub(super) fn could_start_at(log: &[u8], at: usize) -> bool {
-    let rest = &log[at..];
-    rest.len() >= HEADER_BYTES && (HEADER_BYTES as u64..=rest.len() as u64).contains(&u64_at(rest, LENGTH_AT))
+/// The first place from `from` on where a whole batch could start, by the cheapest things that most places
+/// fail: the header's last byte is zero, and its length lies within the file.
+pub(super) fn next_candidate(log: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while log.len() - at >= HEADER_BYTES {
+        if log[at + HEADER_BYTES - 1] != 0 {
+            // The reserved bytes are zero, so no header has this byte among them.
+            at += HEADER_BYTES - RESERVED_AT;
+            if at > log.len() {
+                break;
+            }
+            continue;
+        }
+        let length = u64_at(log, at + LENGTH_AT);
+        if length >= HEADER_BYTES as u64 && length <= (log.len() - at) as u64 {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
 }
 
 /// The whole length of the frame at `at`, or `None` if it passes the end of `bytes`.

@@ -1,13 +1,13 @@
 //! What lies between the proven prefix of a log and its end (DESIGN section 5).
 //!
-//! Promises: every byte offset is tried, and nothing is tried inside what is known to be payload.
+//! Promises: every byte offset at which a batch could start is tried, and nothing is tried inside what is known to be payload.
 //! Leaves out: budgets. The reference has none, and so never answers "unproven".
 
 use std::ops::Range;
 
 use recovery_core::observe::Residue;
 
-use super::batch::{Batch, FRAME_BYTES, HEADER_BYTES, could_start_at, frame_length, frame_matches, verify};
+use super::batch::{Batch, FRAME_BYTES, HEADER_BYTES, frame_length, frame_matches, next_candidate, verify};
 use super::little_endian::is_all_zero;
 
 /// What a residue holds.
@@ -41,18 +41,17 @@ pub(super) fn look(log: &[u8], stop: usize, chain: Chain) -> Rest {
     }
     rest.kind = Residue::Noise;
     let mut payloads = known_payloads(log, stop).into_iter().peekable();
-    let mut at = stop;
-    while at < log.len() {
+    let mut from = stop;
+    while let Some(at) = next_candidate(log, from) {
         while payloads.peek().is_some_and(|payload| payload.end <= at) {
             payloads.next();
         }
         if let Some(payload) = payloads.peek().filter(|payload| payload.contains(&at)) {
-            at = payload.end;
+            from = payload.end;
             continue;
         }
-        let found = if could_start_at(log, at) { verify(log, at).ok() } else { None };
-        let Some(batch) = found else {
-            at += 1;
+        let Ok(batch) = verify(log, at) else {
+            from = at + 1;
             continue;
         };
         match survivor_next_offset(&batch, (at - stop) as u64, chain) {
@@ -63,7 +62,7 @@ pub(super) fn look(log: &[u8], stop: usize, chain: Chain) -> Rest {
             None if rest.kind == Residue::Noise => rest.kind = Residue::Stray,
             None => {}
         }
-        at += batch.length;
+        from = at + batch.length;
     }
     rest
 }
