@@ -2,6 +2,23 @@
 //!
 //! Promises: nothing here asks `recovery-core` what is right; it shares only the words that name results.
 //! Leaves out: making worlds and disks, and saying what happened to a person.
+//!
+//! In reading order: [`image`] and [`partition_image`] (what lies on a disk), [`fence_copy`] (what was set
+//! aside), [`provenance`] (who put it there, and what was promised), [`reference`] (what recovery must
+//! conclude), [`invariants`] (what must hold whatever it concludes), [`check`] and [`violation`] (what did
+//! not).
 
+pub mod check;
+pub mod fence_copy;
 pub mod image;
+pub mod invariants;
+pub mod partition_image;
 pub mod reference;
+#[cfg(test)]
+mod specimen;
+pub mod violation;
+
+pub use check::Check;
+pub use image::{Content, FileImage, Image, ImageEntry};
+pub use partition_image::{Fence, PartitionImage};
+pub use violation::{Value, Violation};

@@ -4,60 +4,14 @@
 //! ran out ("unproven"), the reference's own tables are asked what follows from that.
 //! Leaves out: the numbers inside a reason, and what only one of the two states.
 
-use std::fmt;
-
 use recovery_core::decide::{Action as CoreAction, Disposition as CoreDisposition, Reason, Verdict};
 use recovery_core::observe::{PartitionFacts, Residue, SegmentFacts, Stop};
-use recovery_core::units::{Offset, SegmentStart};
+use recovery_core::units::SegmentStart;
 
 use super::batch::FRAME_BYTES;
 use super::rules::SegmentFindings;
 use super::{Disposition, Reference, ReferenceSegment, conclude};
-
-/// One thing that the reference and the core see differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Disagreement {
-    /// The segment it is about; `None` if it is about the partition.
-    pub segment: Option<SegmentStart>,
-    /// Which field.
-    pub field: &'static str,
-    /// What the reference says.
-    pub reference: Word,
-    /// What the core says.
-    pub core: Word,
-}
-
-/// One compared value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// A permanent code.
-    Code(&'static str),
-    /// A number.
-    Number(u64),
-    /// No such thing.
-    None,
-}
-
-impl fmt::Display for Word {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code(code) => formatter.write_str(code),
-            Self::Number(number) => write!(formatter, "{number}"),
-            Self::None => formatter.write_str("none"),
-        }
-    }
-}
-
-impl fmt::Display for Disagreement {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { segment, field, reference, core } = self;
-        match segment {
-            Some(segment) => write!(formatter, "segment {segment}: ")?,
-            None => formatter.write_str("partition: ")?,
-        }
-        write!(formatter, "{field} is {reference} to the reference and {core} to the core")
-    }
-}
+use crate::oracle::{Check, Value, Violation};
 
 /// Compares the reference with the core's facts (`None` where observation was not finished) and verdict.
 ///
@@ -68,10 +22,10 @@ pub fn agrees(
     reference: &Reference,
     facts: Option<&PartitionFacts>,
     verdict: &Verdict,
-) -> Result<(), Disagreement> {
+) -> Result<(), Violation> {
     let compare_codes = || {
-        let core = Word::Code(verdict.disposition.code());
-        expect(None, "disposition", Word::Code(reference.disposition.code()), core)
+        let core = Value::Code(verdict.disposition.code());
+        expect(None, "disposition", Value::Code(reference.disposition.code()), core)
     };
     let (Some(findings), Some(facts)) = (&reference.findings, facts) else {
         return compare_codes();
@@ -116,24 +70,27 @@ fn most_it_could_hold(segment: &SegmentFindings) -> u128 {
 
 fn expect(
     segment: Option<SegmentStart>,
-    field: &'static str,
-    reference: Word,
-    core: Word,
-) -> Result<(), Disagreement> {
-    if reference == core { Ok(()) } else { Err(Disagreement { segment, field, reference, core }) }
+    subject: &'static str,
+    reference: Value,
+    core: Value,
+) -> Result<(), Violation> {
+    if reference == core {
+        return Ok(());
+    }
+    Err(Violation { segment, ..Violation::new(Check::Reference, subject, reference, core) })
 }
 
 fn compare_segments(
     reference: &Reference,
     facts: &PartitionFacts,
     verdict: &Verdict,
-) -> Result<(), Disagreement> {
-    let count = |length: usize| Word::Number(length as u64);
+) -> Result<(), Violation> {
+    let count = |length: usize| Value::Number(length as u64);
     expect(None, "segments", count(reference.segments.len()), count(facts.segments.len()))?;
     expect(None, "segments", count(reference.segments.len()), count(verdict.segments.len()))?;
     expect(None, "expired", count(reference.expired.len()), count(facts.expired.len()))?;
     for (reference, core) in reference.expired.iter().zip(&facts.expired) {
-        expect(None, "expired", Word::Number(reference.get()), Word::Number(core.get()))?;
+        expect(None, "expired", Value::Number(reference.get()), Value::Number(core.get()))?;
     }
     let pairs = reference.segments.iter().zip(facts.segments.iter().zip(&verdict.segments));
     for (reference, (facts, verdict)) in pairs {
@@ -143,11 +100,12 @@ fn compare_segments(
     Ok(())
 }
 
-fn compare_facts(reference: &ReferenceSegment, core: &SegmentFacts) -> Result<(), Disagreement> {
+fn compare_facts(reference: &ReferenceSegment, core: &SegmentFacts) -> Result<(), Violation> {
     let segment = Some(reference.start);
-    let same_code = |field, reference, core| expect(segment, field, Word::Code(reference), Word::Code(core));
+    let same_code =
+        |field, reference, core| expect(segment, field, Value::Code(reference), Value::Code(core));
     let same_number =
-        |field, reference, core| expect(segment, field, Word::Number(reference), Word::Number(core));
+        |field, reference, core| expect(segment, field, Value::Number(reference), Value::Number(core));
     same_number("start", reference.start.get(), core.start.get())?;
     same_number("log_bytes", reference.log_bytes.get(), core.log_length.get())?;
     same_code("stop", reference.stop.code(), core.stop.stop().code())?;
@@ -164,25 +122,25 @@ fn compare_facts(reference: &ReferenceSegment, core: &SegmentFacts) -> Result<()
     same_code("index", reference.index.code(), core.index.state.code())
 }
 
-fn compare_action(reference: &ReferenceSegment, core: CoreAction) -> Result<(), Disagreement> {
+fn compare_action(reference: &ReferenceSegment, core: CoreAction) -> Result<(), Violation> {
     let segment = Some(reference.start);
-    expect(segment, "action", Word::Code(reference.action.code()), Word::Code(core.code()))?;
+    expect(segment, "action", Value::Code(reference.action.code()), Value::Code(core.code()))?;
     let CoreAction::Cut { at, save } = core else { return Ok(()) };
     let same_number =
-        |field, reference, core| expect(segment, field, Word::Number(reference), Word::Number(core));
+        |field, reference, core| expect(segment, field, Value::Number(reference), Value::Number(core));
     same_number("cut position", reference.proven_bytes.get(), at.get())?;
     same_number("saved_bytes", reference.saved_bytes.get(), save.get())
 }
 
-fn compare_partition(reference: &Reference, verdict: &Verdict) -> Result<(), Disagreement> {
-    let same_code = |field, reference, core| expect(None, field, Word::Code(reference), Word::Code(core));
+fn compare_partition(reference: &Reference, verdict: &Verdict) -> Result<(), Violation> {
+    let same_code = |field, reference, core| expect(None, field, Value::Code(reference), Value::Code(core));
     same_code("disposition", reference.disposition.code(), verdict.disposition.code())?;
     if let (Disposition::Refuse { code: expected, segment }, CoreDisposition::Refuse(reason)) =
         (&reference.disposition, &verdict.disposition)
     {
         same_code("reason", expected, reason.code())?;
         if let (Some(segment), Some(named)) = (segment, segment_of(reason)) {
-            expect(None, "refused segment", Word::Number(segment.get()), Word::Number(named.get()))?;
+            expect(None, "refused segment", Value::Number(segment.get()), Value::Number(named.get()))?;
         }
     }
     if let (
@@ -190,15 +148,15 @@ fn compare_partition(reference: &Reference, verdict: &Verdict) -> Result<(), Dis
         CoreDisposition::ServeFrom { first: core_first, last: core_last },
     ) = (&reference.disposition, &verdict.disposition)
     {
-        expect(None, "gap", Word::Number(first.get()), Word::Number(core_first.get()))?;
-        expect(None, "gap", Word::Number(last.get()), Word::Number(core_last.get()))?;
+        expect(None, "gap", Value::Number(first.get()), Value::Number(core_first.get()))?;
+        expect(None, "gap", Value::Number(last.get()), Value::Number(core_last.get()))?;
     }
-    expect(None, "next_offset", word(reference.next_offset), word(verdict.next_offset))?;
+    expect(None, "next_offset", reference.next_offset.into(), verdict.next_offset.into())?;
     compare_reserve(reference, verdict)
 }
 
 /// Any reservation will do that covers every survivor and is not above what is minted next.
-fn compare_reserve(reference: &Reference, verdict: &Verdict) -> Result<(), Disagreement> {
+fn compare_reserve(reference: &Reference, verdict: &Verdict) -> Result<(), Violation> {
     let is_enough = match (reference.reserve, verdict.reserve) {
         (None, None) => true,
         (Some(least), Some(core)) => least <= core && Some(core) <= verdict.next_offset,
@@ -207,7 +165,7 @@ fn compare_reserve(reference: &Reference, verdict: &Verdict) -> Result<(), Disag
     if is_enough {
         return Ok(());
     }
-    expect(None, "reserve", word(reference.reserve), word(verdict.reserve))
+    expect(None, "reserve", reference.reserve.into(), verdict.reserve.into())
 }
 
 /// The same verdict with the core's own next offset, where a residue is cut that nobody looked at to its
@@ -223,10 +181,6 @@ fn skipping_what_was_not_seen(reference: Reference, verdict: &Verdict, most: u12
     };
     let disposition = Disposition::serve_from(chain_end, next);
     Reference { disposition, next_offset: Some(next), reserve: verdict.reserve, ..reference }
-}
-
-fn word(offset: Option<Offset>) -> Word {
-    offset.map_or(Word::None, |offset| Word::Number(offset.get()))
 }
 
 /// The segment that a reason is about, where both tables name it alike.

@@ -23,14 +23,16 @@ mod testimony;
 mod tests;
 mod walk;
 
+use std::ops::Range;
+
 use recovery_core::observe::{Evidence, Expectation, IndexState, Residue, Stop};
 use recovery_core::units::{Incarnation, Length, Offset, SegmentStart};
 
-pub use agreement::{Disagreement, Word, agrees};
+pub use agreement::agrees;
 
 use self::rules::{Findings, Judgement, SegmentFindings, judge};
 use self::testimony::{Ledger, Testimony};
-use super::image::{Content, Image};
+use super::{Content, Image};
 
 /// What recovery must conclude about one image.
 #[derive(Clone, Debug)]
@@ -145,6 +147,22 @@ pub fn recover(image: &Image, expected: &Expectation) -> Reference {
         };
     };
     conclude(findings, expired)
+}
+
+/// Every batch that verifies in a log, wherever it lies, but for those inside of another.
+pub(in crate::oracle) fn verified_batches(log: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = batch::next_candidate(log, from) {
+        match batch::verify(log, at) {
+            Ok(batch) => {
+                from = at + batch.length;
+                found.push(at..from);
+            }
+            Err(_) => from = at + 1,
+        }
+    }
+    found
 }
 
 /// The contents of a name that must be a regular file where it exists at all.

@@ -8,8 +8,8 @@ use recovery_core::storage::{Call, Errno, Name, StorageError};
 use recovery_core::units::{Length, Offset, Position, SegmentStart};
 
 use super::differential::run_core;
-use super::specimen::{Directory, FLOOR, FRONTIER, Record, batch, batches, entries, mark, record};
 use crate::oracle::reference::agrees;
+use crate::oracle::specimen::{Directory, FLOOR, FRONTIER, Record, batch, batches, entries, mark, record};
 
 type Change = fn(&mut PartitionFacts, &mut Verdict);
 
@@ -19,10 +19,7 @@ fn check(directory: &Directory, change: Change, expected: &str) {
     let (mut observed, mut verdict) = run_core(&directory.image, directory.expectation(), 4096, 100_000);
     change(&mut observed.facts, &mut verdict);
     let found = agrees(&directory.recover(), Some(&observed.facts), &verdict);
-    assert_eq!(
-        found.map_or_else(|disagreement| disagreement.to_string(), |()| "agreed".to_owned()),
-        expected
-    );
+    assert_eq!(found.map_or_else(|violation| violation.to_string(), |()| "agreed".to_owned()), expected);
 }
 
 /// A segment below the floor, a whole one, and a torn one with a survivor above its mark.
@@ -48,46 +45,31 @@ fn what_nobody_changed_agrees() {
 #[test]
 fn each_changed_fact_of_a_segment_is_seen() {
     let changes: [(Change, &str); 10] = [
-        (
-            |facts, _| facts.segments[1].start = SegmentStart::new(9),
-            "start is 3 to the reference and 9 to the core",
-        ),
-        (
-            |facts, _| facts.segments[1].log_length = Length::new(1),
-            "log_bytes is 1468 to the reference and 1 to the core",
-        ),
-        (
-            |facts, _| facts.segments[1].stop = StopDetail::End,
-            "stop is undecodable to the reference and end to the core",
-        ),
+        (|facts, _| facts.segments[1].start = SegmentStart::new(9), "start should be 3 and is 9"),
+        (|facts, _| facts.segments[1].log_length = Length::new(1), "log_bytes should be 1468 and is 1"),
+        (|facts, _| facts.segments[1].stop = StopDetail::End, "stop should be undecodable and is end"),
         (
             |facts, _| facts.segments[1].evidence = Evidence::Unknown,
-            "evidence is at-or-above to the reference and unknown to the core",
+            "evidence should be at-or-above and is unknown",
         ),
         (
             |facts, _| facts.segments[1].proven.end = Position::new(711),
-            "proven_bytes is 712 to the reference and 711 to the core",
+            "proven_bytes should be 712 and is 711",
         ),
         (
             |facts, _| facts.segments[1].proven.next_offset = Offset::new(6),
-            "proven next offset is 5 to the reference and 6 to the core",
+            "proven next offset should be 5 and is 6",
         ),
-        (
-            |facts, _| facts.segments[1].proven.messages = 3,
-            "messages is 2 to the reference and 3 to the core",
-        ),
-        (|facts, _| facts.segments[1].proven.batches = 3, "batches is 2 to the reference and 3 to the core"),
+        (|facts, _| facts.segments[1].proven.messages = 3, "messages should be 2 and is 3"),
+        (|facts, _| facts.segments[1].proven.batches = 3, "batches should be 2 and is 3"),
         (
             |facts, _| facts.segments[1].residue.kind = Residue::Noise,
-            "residue is survivor to the reference and noise to the core",
+            "residue should be survivor and is noise",
         ),
-        (
-            |facts, _| facts.segments[1].index.state = IndexState::Wrong,
-            "index is good to the reference and wrong to the core",
-        ),
+        (|facts, _| facts.segments[1].index.state = IndexState::Wrong, "index should be good and is wrong"),
     ];
     for (change, expected) in changes {
-        check(&torn(), change, &format!("segment 3: {expected}"));
+        check(&torn(), change, &format!("reference: segment 3: {expected}"));
     }
 }
 
@@ -96,52 +78,41 @@ fn each_changed_part_of_a_verdict_is_seen() {
     let changes: [(Change, &str); 7] = [
         (
             |_, verdict| verdict.segments[1].action = Action::Keep,
-            "segment 3: action is cut to the reference and keep to the core",
+            "reference: segment 3: action should be cut and is keep",
         ),
         (
             |_, verdict| {
                 verdict.segments[1].action = Action::Cut { at: Position::new(700), save: Length::new(756) }
             },
-            "segment 3: cut position is 712 to the reference and 700 to the core",
+            "reference: segment 3: cut position should be 712 and is 700",
         ),
         (
             |_, verdict| {
                 verdict.segments[1].action = Action::Cut { at: Position::new(712), save: Length::new(0) }
             },
-            "segment 3: saved_bytes is 756 to the reference and 0 to the core",
+            "reference: segment 3: saved_bytes should be 756 and is 0",
         ),
         (
             |_, verdict| verdict.disposition = Disposition::Serve,
-            "partition: disposition is serve-from to the reference and serve to the core",
+            "reference: disposition should be serve-from and is serve",
         ),
         (
             |_, verdict| {
                 verdict.disposition = Disposition::ServeFrom { first: Offset::new(4), last: Offset::new(6) };
             },
-            "partition: gap is 5 to the reference and 4 to the core",
+            "reference: gap should be 5 and is 4",
         ),
         (
             |_, verdict| verdict.next_offset = Some(Offset::new(5)),
-            "partition: next_offset is 7 to the reference and 5 to the core",
+            "reference: next_offset should be 7 and is 5",
         ),
-        (
-            |_, verdict| verdict.reserve = None,
-            "partition: reserve is 7 to the reference and none to the core",
-        ),
+        (|_, verdict| verdict.reserve = None, "reference: reserve should be 7 and is none"),
     ];
     for (change, expected) in changes {
         check(&torn(), change, expected);
     }
-    check(
-        &torn(),
-        |facts, _| facts.expired.clear(),
-        "partition: expired is 1 to the reference and 0 to the core",
-    );
-    check(
-        &torn(),
-        |facts, _| drop(facts.segments.pop()),
-        "partition: segments is 2 to the reference and 1 to the core",
-    );
+    check(&torn(), |facts, _| facts.expired.clear(), "reference: expired should be 1 and is 0");
+    check(&torn(), |facts, _| drop(facts.segments.pop()), "reference: segments should be 2 and is 1");
 }
 
 #[test]
@@ -154,12 +125,12 @@ fn another_reason_or_another_segment_named_by_it_is_seen() {
         verdict.disposition = run_core(&other.image, other.expectation(), 4096, 100_000).1.disposition;
     };
     check(&overlap, change, "agreed");
-    check(&refused(), change, "partition: reason is hole to the reference and overlap to the core");
+    check(&refused(), change, "reference: reason should be hole and is overlap");
     let elsewhere: Change = |_, verdict| {
         let other = Directory::new().segment(1, 2).segment(5, 1);
         verdict.disposition = run_core(&other.image, other.expectation(), 4096, 100_000).1.disposition;
     };
-    check(&refused(), elsewhere, "partition: refused segment is 0 to the reference and 1 to the core");
+    check(&refused(), elsewhere, "reference: refused segment should be 0 and is 1");
 }
 
 #[test]
@@ -169,7 +140,7 @@ fn unavailable_is_a_word_of_its_own() {
         let cause = Unavailable::Io(StorageError { call: Call::Read, file, errno: Errno::IO });
         *verdict = Verdict::unavailable(cause, &facts.segments);
     };
-    check(&unknown(), change, "partition: disposition is serve to the reference and unavailable to the core");
+    check(&unknown(), change, "reference: disposition should be serve and is unavailable");
     let mut unlistable = unknown();
     unlistable.image.is_listable = false;
     let (_, verdict) = run_core(&unlistable.image, unlistable.expectation(), 4096, 100_000);
@@ -183,7 +154,7 @@ fn a_budget_that_ran_out_is_believed_with_what_follows_from_it() {
     check(
         &unknown(),
         |facts, _| facts.segments[0].residue.kind = Residue::Unproven,
-        "segment 0: action is keep to the reference and cut to the core",
+        "reference: segment 0: action should be keep and is cut",
     );
     check(
         &unknown(),
@@ -205,7 +176,7 @@ fn a_budget_that_ran_out_is_believed_with_what_follows_from_it() {
             facts.segments[1].residue.kind = Residue::Unproven;
             verdict.next_offset = Some(Offset::new(6));
         },
-        "partition: next_offset is 7 to the reference and 6 to the core",
+        "reference: next_offset should be 7 and is 6",
     );
     check(
         &torn(),
@@ -213,7 +184,7 @@ fn a_budget_that_ran_out_is_believed_with_what_follows_from_it() {
             facts.segments[1].residue.kind = Residue::Unproven;
             verdict.next_offset = Some(Offset::new(5 + 756 / 48 + 1));
         },
-        "partition: next_offset is 7 to the reference and 21 to the core",
+        "reference: next_offset should be 7 and is 21",
     );
 }
 
@@ -223,7 +194,7 @@ fn a_budget_does_not_run_out_over_nothing() {
     check(
         &zeros,
         |facts, _| facts.segments[0].residue.kind = Residue::Unproven,
-        "segment 0: residue is zeros to the reference and unproven to the core",
+        "reference: segment 0: residue should be zeros and is unproven",
     );
 }
 
@@ -241,6 +212,6 @@ fn where_the_prefix_ends_before_a_conflict_is_left_open() {
     check(
         &other,
         |facts, _| facts.segments[0].stop = StopDetail::Undecodable(Undecodable::Count { claimed: 1 }),
-        "segment 0: stop is conflict to the reference and undecodable to the core",
+        "reference: segment 0: stop should be conflict and is undecodable",
     );
 }

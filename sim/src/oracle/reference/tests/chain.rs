@@ -1,11 +1,11 @@
 //! The partition: every row of the second table, the next offset, and what cannot be read.
 
 use super::check;
-use super::specimen::{
+use crate::oracle::specimen::{
     ACCEPTED_LOSS, Directory, FLOOR, FRONTIER, ONE, RESERVED, Record, batch, batches, entries, mark, record,
     seal, superblock,
 };
-use crate::oracle::image::{Content, FileImage};
+use crate::oracle::{Content, FileImage};
 
 /// The line of a whole segment of single batches with a good index.
 fn whole(start: u64, count: u64, evidence: &str) -> String {

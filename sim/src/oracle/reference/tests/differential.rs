@@ -8,11 +8,11 @@ use recovery_core::storage::{Name, PartitionDirectory};
 
 use super::image_storage::ImageStorage;
 use super::render;
-use super::specimen::Directory;
 use super::variety::{Tape, directory};
-use crate::oracle::image::{Content, Image};
 use crate::oracle::reference::agrees;
 use crate::oracle::reference::ledger_record::RECORD_BYTES;
+use crate::oracle::specimen::Directory;
+use crate::oracle::{Content, Image};
 
 /// What the core finds in an image and concludes from it.
 pub(super) fn run_core(
@@ -53,10 +53,10 @@ fn check_agreement(directory: &Directory, window: usize, limit: u64) -> Result<(
     if has_unreadable_tail(&directory.image) {
         return Ok(());
     }
-    if let Err(disagreement) = agrees(&reference, facts, &verdict) {
+    if let Err(violation) = agrees(&reference, facts, &verdict) {
         let reference = render(&reference);
         return Err(TestCaseError::fail(format!(
-            "{disagreement}\n\nreference: {reference}\n\ncore: {verdict:#?}\n{:#?}\n{:?}",
+            "{violation}\n\nreference: {reference}\n\ncore: {verdict:#?}\n{:#?}\n{:?}",
             observed.facts.segments, observed.facts.ledger
         )));
     }

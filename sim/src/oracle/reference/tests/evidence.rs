@@ -1,7 +1,7 @@
 //! The relation of a stop to what was durable, and what conflicts with it.
 
 use super::check;
-use super::specimen::{
+use crate::oracle::specimen::{
     CLEAN_STOP, Directory, FRONTIER, ONE, OPENED, RECOVERED, Record, batch, batches, entries, entry, mark,
     record, seal,
 };
@@ -112,7 +112,7 @@ fn a_mark_that_speaks_of_another_log_conflicts() {
     let other_content = [batches(0, 1), {
         let mut batch = batch(1, 1);
         batch[16] = 77;
-        super::specimen::restamp(&mut batch);
+        crate::oracle::specimen::restamp(&mut batch);
         batch
     }]
     .concat();

@@ -2,7 +2,7 @@
 
 use recovery_core::storage::{Access, Call, EntryKind, Errno, LockMode, Name, Storage, StorageError};
 
-use crate::oracle::image::{Content, FileImage, Image};
+use crate::oracle::{Content, FileImage, Image};
 
 /// A data directory that is one partition directory.
 pub(super) struct ImageStorage<'a>(pub(super) &'a Image);

@@ -1,11 +1,11 @@
 //! Which records of a ledger count, and what they void.
 
-use super::specimen::{
+use super::{check, render};
+use crate::oracle::reference::testimony::{Ledger, hear};
+use crate::oracle::specimen::{
     ACCEPTED_LOSS, CLEAN_STOP, Directory, FLOOR, FRONTIER, INCARNATION, NAMESPACE, OPENED, RESERVED, Record,
     batches, ledger, mark, record, seal,
 };
-use super::{check, render};
-use crate::oracle::reference::testimony::{Ledger, hear};
 
 /// What a ledger of these bytes says, as text.
 fn heard(bytes: &[u8], incarnation: Option<u64>) -> String {

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod image_storage;
-mod specimen;
 mod variety;
 
 mod agreement;
@@ -18,8 +17,8 @@ mod segment;
 
 use std::fmt::Write as _;
 
-use self::specimen::Directory;
 use super::{Disposition, Reference};
+use crate::oracle::specimen::Directory;
 
 /// The whole verdict as text: one line for the partition, one for each segment.
 fn render(reference: &Reference) -> String {

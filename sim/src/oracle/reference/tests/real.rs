@@ -10,8 +10,8 @@ use recovery_core::storage::Name;
 use recovery_core::units::{Durability, Namespace};
 
 use super::render;
-use crate::oracle::image::{Content, FileImage, Image, ImageEntry};
 use crate::oracle::reference::recover;
+use crate::oracle::{Content, FileImage, Image, ImageEntry};
 
 fn stored(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../recovery-core/tests/data/iggy-real").join(name)

@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::render;
-use super::specimen::{Directory, entry};
 use super::variety::{Tape, directory};
-use crate::oracle::image::Content;
+use crate::oracle::Content;
 use crate::oracle::reference::{Action, Disposition, Reference};
+use crate::oracle::specimen::{Directory, entry};
 
 /// Carries out the actions of a verdict on a copy.
 fn repaired(directory: &Directory, reference: &Reference) -> Directory {

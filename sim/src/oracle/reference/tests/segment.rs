@@ -3,12 +3,12 @@
 use recovery_core::observe::Stop;
 
 use super::check;
-use super::specimen::{
-    Directory, FRONTIER, MORE, NAMESPACE, ONE, batch, batch_of, batches, entries, entry, frame, mark, restamp,
-};
 use crate::oracle::reference::batch::Batch;
 use crate::oracle::reference::rest::{Chain, look};
 use crate::oracle::reference::walk::misplacement;
+use crate::oracle::specimen::{
+    Directory, FRONTIER, MORE, NAMESPACE, ONE, batch, batch_of, batches, entries, entry, frame, mark, restamp,
+};
 
 /// Three whole batches, then `rest`; an index of the whole batches.
 fn torn(rest: &[u8]) -> Directory {
@@ -135,12 +135,12 @@ fn a_flip_that_only_a_checksum_sees_is_a_bad_checksum_whatever_it_hits() {
 #[test]
 fn bytes_past_the_sealed_length_are_an_overrun() {
     let log = batches(0, 3);
-    let sealed = torn(&[9; 10]).ledger(&[super::specimen::seal(0, &log, 3)]);
+    let sealed = torn(&[9; 10]).ledger(&[crate::oracle::specimen::seal(0, &log, 3)]);
     check(
         sealed.clone(),
         "serve next=3\n0 1068/1078 next=3 messages=3 batches=3 overrun noise at-or-above good cut saved=10",
     );
-    let whole_batch = torn(&batch(3, 2)).ledger(&[super::specimen::seal(0, &log, 3)]);
+    let whole_batch = torn(&batch(3, 2)).ledger(&[crate::oracle::specimen::seal(0, &log, 3)]);
     check(
         whole_batch,
         "serve-from gap=3..4 next=5 reserve=5

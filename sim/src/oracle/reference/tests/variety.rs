@@ -5,11 +5,11 @@
 
 use recovery_core::units::Durability;
 
-use super::specimen::{
+use crate::oracle::specimen::{
     ACCEPTED_LOSS, CLEAN_STOP, Directory, FLOOR, FRONTIER, INCARNATION, OPENED, RECOVERED, RESERVED, Record,
     batch_of, entry, ledger, mark, record, restamp, seal, superblock,
 };
-use crate::oracle::image::{Content, FileImage};
+use crate::oracle::{Content, FileImage};
 
 /// A run of numbers from which choices are drawn.
 pub(super) struct Tape<'a> {

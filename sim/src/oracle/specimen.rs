@@ -1,21 +1,23 @@
-//! Makes partition directories for tests, byte by byte from IGGY_FORMAT and `docs/format.md`.
+//! Makes partition directories for tests, byte by byte from `IGGY_FORMAT` and `docs/format.md`.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use recovery_core::observe::Expectation;
 use recovery_core::storage::Name;
 use recovery_core::units::{Durability, Incarnation, Namespace};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::oracle::image::{Content, FileImage, Image, ImageEntry};
 use crate::oracle::reference::{Reference, recover};
+use crate::oracle::{Content, FileImage, Image, ImageEntry};
 
-pub(super) const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
-pub(super) const INCARNATION: u64 = 7;
+pub(in crate::oracle) const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
+pub(in crate::oracle) const INCARNATION: u64 = 7;
 /// Bytes of a batch of one message, and of each message more.
-pub(super) const ONE: usize = 356;
-pub(super) const MORE: usize = 100;
+pub(in crate::oracle) const ONE: usize = 356;
+pub(in crate::oracle) const MORE: usize = 100;
 
 /// A frame with this payload and index in its batch.
-pub(super) fn frame(index: u32, payload: &[u8]) -> Vec<u8> {
+pub(in crate::oracle) fn frame(index: u32, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![0; 48];
     frame[8..12].copy_from_slice(&(index + 1).to_le_bytes());
     frame[24..28].copy_from_slice(&index.to_le_bytes());
@@ -27,7 +29,7 @@ pub(super) fn frame(index: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A batch of these payloads, as the server writes it.
-pub(super) fn batch_of(partition_id: u64, base_offset: u64, payloads: &[&[u8]]) -> Vec<u8> {
+pub(in crate::oracle) fn batch_of(partition_id: u64, base_offset: u64, payloads: &[&[u8]]) -> Vec<u8> {
     let mut batch = vec![0; 256];
     for (payload, index) in payloads.iter().zip(0..) {
         batch.extend(frame(index, payload));
@@ -44,7 +46,7 @@ pub(super) fn batch_of(partition_id: u64, base_offset: u64, payloads: &[&[u8]]) 
 }
 
 /// Makes the batch checksum fit whatever the header now says.
-pub(super) fn restamp(batch: &mut [u8]) {
+pub(in crate::oracle) fn restamp(batch: &mut [u8]) {
     let mut hashed = batch[..40].to_vec();
     hashed.extend_from_slice(&batch[48..52]);
     let mut at = 256;
@@ -58,17 +60,17 @@ pub(super) fn restamp(batch: &mut [u8]) {
 }
 
 /// A batch of `messages` messages of 52 bytes, of our partition.
-pub(super) fn batch(base_offset: u64, messages: usize) -> Vec<u8> {
+pub(in crate::oracle) fn batch(base_offset: u64, messages: usize) -> Vec<u8> {
     batch_of(3, base_offset, &vec![&[b'x'; 52][..]; messages])
 }
 
 /// `count` batches of one message each, from `base_offset` on.
-pub(super) fn batches(base_offset: u64, count: u64) -> Vec<u8> {
+pub(in crate::oracle) fn batches(base_offset: u64, count: u64) -> Vec<u8> {
     (base_offset..base_offset + count).flat_map(|offset| batch(offset, 1)).collect()
 }
 
 /// An index entry for the batch with this base offset at this position.
-pub(super) fn entry(base_offset: u64, position: usize) -> Vec<u8> {
+pub(in crate::oracle) fn entry(base_offset: u64, position: usize) -> Vec<u8> {
     [base_offset, 1_000 + base_offset % 1_000, position as u64]
         .iter()
         .flat_map(|value| value.to_le_bytes())
@@ -76,7 +78,7 @@ pub(super) fn entry(base_offset: u64, position: usize) -> Vec<u8> {
 }
 
 /// One entry for each of `count` batches of one message each.
-pub(super) fn entries(base_offset: u64, count: u64) -> Vec<u8> {
+pub(in crate::oracle) fn entries(base_offset: u64, count: u64) -> Vec<u8> {
     (0..count)
         .zip((0..).step_by(ONE))
         .flat_map(|(batch, position)| entry(base_offset + batch, position))
@@ -85,20 +87,20 @@ pub(super) fn entries(base_offset: u64, count: u64) -> Vec<u8> {
 
 /// One ledger record, its fields open to any change.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
-    pub(super) kind: u8,
-    pub(super) epoch: u64,
-    pub(super) slot: Option<u64>,
-    pub(super) floor: u64,
-    pub(super) reserved: u64,
-    pub(super) mark: [u64; 4],
-    pub(super) numbers: [u64; 2],
-    pub(super) namespace: u64,
-    pub(super) incarnation: u64,
+pub(in crate::oracle) struct Record {
+    pub(in crate::oracle) kind: u8,
+    pub(in crate::oracle) epoch: u64,
+    pub(in crate::oracle) slot: Option<u64>,
+    pub(in crate::oracle) floor: u64,
+    pub(in crate::oracle) reserved: u64,
+    pub(in crate::oracle) mark: [u64; 4],
+    pub(in crate::oracle) numbers: [u64; 2],
+    pub(in crate::oracle) namespace: u64,
+    pub(in crate::oracle) incarnation: u64,
 }
 
 /// A record of a kind, without a mark.
-pub(super) fn record(kind: u8) -> Record {
+pub(in crate::oracle) fn record(kind: u8) -> Record {
     Record {
         kind,
         epoch: 1,
@@ -112,17 +114,17 @@ pub(super) fn record(kind: u8) -> Record {
     }
 }
 
-pub(super) const OPENED: u8 = 1;
-pub(super) const FRONTIER: u8 = 2;
-pub(super) const SEALED: u8 = 3;
-pub(super) const FLOOR: u8 = 4;
-pub(super) const RESERVED: u8 = 5;
-pub(super) const RECOVERED: u8 = 6;
-pub(super) const ACCEPTED_LOSS: u8 = 7;
-pub(super) const CLEAN_STOP: u8 = 8;
+pub(in crate::oracle) const OPENED: u8 = 1;
+pub(in crate::oracle) const FRONTIER: u8 = 2;
+pub(in crate::oracle) const SEALED: u8 = 3;
+pub(in crate::oracle) const FLOOR: u8 = 4;
+pub(in crate::oracle) const RESERVED: u8 = 5;
+pub(in crate::oracle) const RECOVERED: u8 = 6;
+pub(in crate::oracle) const ACCEPTED_LOSS: u8 = 7;
+pub(in crate::oracle) const CLEAN_STOP: u8 = 8;
 
 /// A record of a kind with a mark at the end of `log`, whose batches all fit.
-pub(super) fn mark(kind: u8, segment: u64, log: &[u8]) -> Record {
+pub(in crate::oracle) fn mark(kind: u8, segment: u64, log: &[u8]) -> Record {
     let hash = |numbers: &[u64]| {
         let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         xxh3_64(&bytes)
@@ -139,12 +141,12 @@ pub(super) fn mark(kind: u8, segment: u64, log: &[u8]) -> Record {
 }
 
 /// A seal at the end of `log`.
-pub(super) fn seal(segment: u64, log: &[u8], next_start: u64) -> Record {
+pub(in crate::oracle) fn seal(segment: u64, log: &[u8], next_start: u64) -> Record {
     Record { numbers: [next_start, 0], ..mark(SEALED, segment, log) }
 }
 
 /// The bytes of a ledger file.
-pub(super) fn ledger(records: &[Record]) -> Vec<u8> {
+pub(in crate::oracle) fn ledger(records: &[Record]) -> Vec<u8> {
     records.iter().zip(0..).flat_map(|(record, slot)| encode(record, slot)).collect()
 }
 
@@ -179,7 +181,7 @@ fn encode(record: &Record, slot: u64) -> [u8; 128] {
 }
 
 /// A superblock slot of 102 bytes.
-pub(super) fn superblock(sequence: u64, frontier: u64) -> Vec<u8> {
+pub(in crate::oracle) fn superblock(sequence: u64, frontier: u64) -> Vec<u8> {
     let mut bytes = vec![0; 94];
     bytes[..4].copy_from_slice(b"KLBS");
     bytes[4] = 1;
@@ -193,51 +195,51 @@ pub(super) fn superblock(sequence: u64, frontier: u64) -> Vec<u8> {
 
 /// A partition directory in the making.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Directory {
-    pub(super) image: Image,
-    pub(super) incarnation: Option<u64>,
-    pub(super) durability: Durability,
+pub(in crate::oracle) struct Directory {
+    pub(in crate::oracle) image: Image,
+    pub(in crate::oracle) incarnation: Option<u64>,
+    pub(in crate::oracle) durability: Durability,
 }
 
 impl Directory {
-    pub(super) fn new() -> Self {
+    pub(in crate::oracle) fn new() -> Self {
         Self { incarnation: Some(INCARNATION), ..Self::default() }
     }
 
-    pub(super) fn entry(mut self, name: &str, content: Content) -> Self {
+    pub(in crate::oracle) fn entry(mut self, name: &str, content: Content) -> Self {
         let name = Name::new(name.as_bytes()).unwrap();
         self.image.entries.retain(|entry| entry.name != name);
         self.image.entries.push(ImageEntry { name, content });
         self
     }
 
-    pub(super) fn file(self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
+    pub(in crate::oracle) fn file(self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.entry(name, Content::File(FileImage::readable(bytes.into())))
     }
 
-    pub(super) fn log(self, segment: u64, bytes: impl Into<Vec<u8>>) -> Self {
+    pub(in crate::oracle) fn log(self, segment: u64, bytes: impl Into<Vec<u8>>) -> Self {
         self.file(&format!("{segment:020}.log"), bytes)
     }
 
-    pub(super) fn index(self, segment: u64, bytes: impl Into<Vec<u8>>) -> Self {
+    pub(in crate::oracle) fn index(self, segment: u64, bytes: impl Into<Vec<u8>>) -> Self {
         self.file(&format!("{segment:020}.index"), bytes)
     }
 
     /// A whole segment of `count` batches of one message each, with its index.
-    pub(super) fn segment(self, start: u64, count: u64) -> Self {
+    pub(in crate::oracle) fn segment(self, start: u64, count: u64) -> Self {
         self.log(start, batches(start, count)).index(start, entries(start, count))
     }
 
-    pub(super) fn ledger(self, records: &[Record]) -> Self {
+    pub(in crate::oracle) fn ledger(self, records: &[Record]) -> Self {
         self.file("ledger", ledger(records))
     }
 
-    pub(super) fn synced(mut self) -> Self {
+    pub(in crate::oracle) fn synced(mut self) -> Self {
         self.durability = Durability::Synced;
         self
     }
 
-    pub(super) fn expectation(&self) -> Expectation {
+    pub(in crate::oracle) fn expectation(&self) -> Expectation {
         Expectation {
             namespace: NAMESPACE,
             incarnation: self.incarnation.map(Incarnation::new),
@@ -246,7 +248,7 @@ impl Directory {
         }
     }
 
-    pub(super) fn recover(&self) -> Reference {
+    pub(in crate::oracle) fn recover(&self) -> Reference {
         recover(&self.image, &self.expectation())
     }
 }
