@@ -217,7 +217,7 @@ words! {
         /// Sequence.
         Sequence = "sequence",
         /// Parent checksum, written 0.
-        ParentChecksum = "parent-checksum",
+        Parent = "parent",
         /// Bytes of the payload.
         PayloadLength = "payload-length",
         /// Cluster.
@@ -233,7 +233,7 @@ words! {
         /// Highest committed operation.
         Commit = "commit",
         /// Checkpoint operation, 0 for partitions.
-        CheckpointOperation = "checkpoint-operation",
+        CheckpointOp = "checkpoint-op",
         /// Checkpoint checksum, 0 for partitions.
         CheckpointChecksum = "checkpoint-checksum",
         /// Next offset to mint.
@@ -251,7 +251,7 @@ impl SuperblockField {
             Self::Version => span(4, 2),
             Self::Reserved => span(6, 2),
             Self::Sequence => span(8, 8),
-            Self::ParentChecksum => span(16, 8),
+            Self::Parent => span(16, 8),
             Self::PayloadLength => span(24, 4),
             Self::Cluster => span(28, 16),
             Self::Replica => span(44, 1),
@@ -259,7 +259,7 @@ impl SuperblockField {
             Self::View => span(46, 4),
             Self::LogView => span(50, 4),
             Self::Commit => span(54, 8),
-            Self::CheckpointOperation => span(62, 8),
+            Self::CheckpointOp => span(62, 8),
             Self::CheckpointChecksum => span(70, 16),
             Self::OffsetFrontier => span(86, 8),
             Self::Checksum => span(94, 8),
@@ -270,22 +270,42 @@ impl SuperblockField {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::word::Word;
 
-    /// Fields must follow each other without a gap or an overlap, and fill the structure.
-    fn check(spans: impl Iterator<Item = FieldSpan>, total: u32) {
-        let end = spans.fold(0, |end, span| {
-            assert_eq!(span.at, end);
-            span.at + span.width_bytes
-        });
-        assert_eq!(end, total);
+    const PAGE: &str = include_str!("../../../docs/format.md");
+
+    /// The fields must stand in the section of the format's page as they are here, in order, with their
+    /// places.
+    fn check<F: Word>(heading: &str, span: fn(F) -> Option<FieldSpan>) {
+        let (_, section) = PAGE.split_once(heading).expect("the page has the section");
+        let rows = section.lines().skip_while(|line| !line.starts_with("| at |")).skip(2);
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        let written: Vec<String> = rows.map(|row| cells(row).join(" ")).collect();
+        let ours: Vec<String> = F::WORDS.iter().map(|field| line(*field, span(*field))).collect();
+        assert_eq!(ours, written, "{heading}");
+    }
+
+    /// Place, width and name of a row: those that it has.
+    fn cells(row: &str) -> Vec<&str> {
+        let cells = row.split('|').map(|cell| cell.trim().trim_matches('`'));
+        cells.skip(1).take(3).filter(|cell| !cell.is_empty()).collect()
+    }
+
+    fn line<F: Word>(field: F, span: Option<FieldSpan>) -> String {
+        match (span, field.word()) {
+            (Some(FieldSpan { at, width_bytes }), name) => format!("{at} {width_bytes} {name}"),
+            // The page says where the first one starts, which is behind the lengths.
+            (None, "payload") => "48 payload".to_owned(),
+            (None, name) => name.to_owned(),
+        }
     }
 
     #[test]
-    fn the_fields_tile_their_structures() {
-        check(HeaderField::ALL.iter().map(|field| field.span()), 256);
-        check(FrameField::ALL.iter().filter_map(|field| field.span()), 48);
-        check(IndexField::ALL.iter().map(|field| field.span()), 24);
-        check(LedgerField::ALL.iter().map(|field| field.span()), 128);
-        check(SuperblockField::ALL.iter().map(|field| field.span()), 102);
+    fn the_fields_are_those_of_the_page_on_the_format() {
+        check::<HeaderField>("### Batch header", |field| Some(field.span()));
+        check::<FrameField>("### Frame", FrameField::span);
+        check::<IndexField>("## 5. The index", |field| Some(field.span()));
+        check::<SuperblockField>("## 6. The superblock", |field| Some(field.span()));
+        check::<LedgerField>("## 7. The ledger", |field| Some(field.span()));
     }
 }

@@ -15,47 +15,47 @@ fn word<W: Word + std::fmt::Debug>() -> impl Strategy<Value = W> + Clone {
     select(W::WORDS)
 }
 
-fn namespace() -> impl Strategy<Value = Namespace> + Clone {
-    (0_u32..1 << 20, 0_u32..1 << 12, 0_u32..1 << 20).prop_map(|(stream, topic, partition)| Namespace {
-        stream,
-        topic,
-        partition,
-    })
+fn namespace() -> BoxedStrategy<Namespace> {
+    (0_u32..1 << 20, 0_u32..1 << 12, 0_u32..1 << 20)
+        .prop_map(|(stream, topic, partition)| Namespace { stream, topic, partition })
+        .boxed()
 }
 
 /// Numbers near both ends and everywhere else.
-fn number() -> impl Strategy<Value = u64> + Clone {
-    prop_oneof![0_u64..5, any::<u64>(), Just(u64::MAX)]
+fn number() -> BoxedStrategy<u64> {
+    prop_oneof![0_u64..5, any::<u64>(), Just(u64::MAX)].boxed()
 }
 
-fn offset() -> impl Strategy<Value = Offset> + Clone {
-    number().prop_map(Offset::new)
+fn offset() -> BoxedStrategy<Offset> {
+    number().prop_map(Offset::new).boxed()
 }
 
-fn segment() -> impl Strategy<Value = SegmentStart> + Clone {
-    number().prop_map(SegmentStart::new)
+fn segment() -> BoxedStrategy<SegmentStart> {
+    number().prop_map(SegmentStart::new).boxed()
 }
 
-fn batch() -> impl Strategy<Value = BatchId> + Clone {
-    any::<u32>().prop_map(BatchId)
+fn batch() -> BoxedStrategy<BatchId> {
+    any::<u32>().prop_map(BatchId).boxed()
 }
 
-fn node() -> impl Strategy<Value = NodeId> + Clone {
-    prop_oneof![Just(0), any::<u8>()].prop_map(NodeId)
+fn node() -> BoxedStrategy<NodeId> {
+    prop_oneof![Just(0), any::<u8>()].prop_map(NodeId).boxed()
 }
 
-fn text() -> impl Strategy<Value = String> + Clone {
-    prop_oneof![any::<String>(), "[a-z0-9./\\\\\" \n\t\u{2028}\u{feff}\u{85}]{0,12}"]
+fn text() -> BoxedStrategy<String> {
+    prop_oneof![any::<String>(), "[a-z0-9./\\\\\" \n\t\u{2028}\u{feff}\u{85}]{0,12}"].boxed()
 }
 
-fn range() -> impl Strategy<Value = OffsetRange> + Clone {
-    (number(), number()).prop_map(|(left, right)| OffsetRange {
-        first: Offset::new(left.min(right)),
-        last: Offset::new(left.max(right)),
-    })
+fn range() -> BoxedStrategy<OffsetRange> {
+    (number(), number())
+        .prop_map(|(left, right)| OffsetRange {
+            first: Offset::new(left.min(right)),
+            last: Offset::new(left.max(right)),
+        })
+        .boxed()
 }
 
-fn survivors() -> impl Strategy<Value = Survivors> + Clone {
+fn survivors() -> BoxedStrategy<Survivors> {
     prop_oneof![
         Just(Survivors::None),
         Just(Survivors::All),
@@ -64,9 +64,10 @@ fn survivors() -> impl Strategy<Value = Survivors> + Clone {
         any::<u64>().prop_map(|mask| Survivors::Subset { mask }),
         any::<(u32, u32)>().prop_map(|(from, n)| Survivors::Window { from, n }),
     ]
+    .boxed()
 }
 
-fn file_role() -> impl Strategy<Value = FileRole> + Clone {
+fn file_role() -> BoxedStrategy<FileRole> {
     prop_oneof![
         segment().prop_map(FileRole::Log),
         segment().prop_map(FileRole::Index),
@@ -75,36 +76,40 @@ fn file_role() -> impl Strategy<Value = FileRole> + Clone {
         Just(FileRole::LedgerStaging),
         word::<Slot>().prop_map(FileRole::Superblock),
     ]
+    .boxed()
 }
 
-fn exception() -> impl Strategy<Value = Exception> + Clone {
+fn exception() -> BoxedStrategy<Exception> {
     let file = (namespace(), file_role(), of(survivors()), of(word()), of(word())).prop_map(
         |(partition, file, survive, fill, size)| Exception::File { partition, file, survive, fill, size },
     );
-    prop_oneof![file, survivors().prop_map(|survive| Exception::Names { survive })]
+    prop_oneof![file, survivors().prop_map(|survive| Exception::Names { survive })].boxed()
 }
 
-fn survival() -> impl Strategy<Value = Survival> + Clone {
+fn survival() -> BoxedStrategy<Survival> {
     (survivors(), word(), of(word()), vec(exception(), 0..3))
         .prop_map(|(survive, fill, size, exceptions)| Survival { survive, fill, size, exceptions })
+        .boxed()
 }
 
-fn crash() -> impl Strategy<Value = Crash> + Clone {
+fn crash() -> BoxedStrategy<Crash> {
     prop_oneof![Just(Crash::Process), survival().prop_map(Crash::Os), survival().prop_map(Crash::Power)]
+        .boxed()
 }
 
-fn call_point() -> impl Strategy<Value = CallPoint> + Clone {
-    (of(word::<Call>()), 1..=u32::MAX).prop_map(|(on, call)| CallPoint { on, call })
+fn call_point() -> BoxedStrategy<CallPoint> {
+    (of(word::<Call>()), 1..=u32::MAX).prop_map(|(on, call)| CallPoint { on, call }).boxed()
 }
 
-fn batch_field() -> impl Strategy<Value = BatchField> + Clone {
+fn batch_field() -> BoxedStrategy<BatchField> {
     prop_oneof![
         word().prop_map(BatchField::Header),
         (any::<u32>(), word()).prop_map(|(frame, field)| BatchField::Frame { frame, field }),
     ]
+    .boxed()
 }
 
-fn target() -> impl Strategy<Value = Target> + Clone {
+fn target() -> BoxedStrategy<Target> {
     prop_oneof![
         Just(Target::Any),
         namespace().prop_map(Target::Partition),
@@ -133,16 +138,17 @@ fn target() -> impl Strategy<Value = Target> + Clone {
         (namespace(), text())
             .prop_map(|(partition, name)| Target::Name { partition, name: Cow::Owned(name) }),
     ]
+    .boxed()
 }
 
-fn fault() -> impl Strategy<Value = Fault> + Clone {
+fn fault() -> BoxedStrategy<Fault> {
     let edit = prop_oneof![any::<u32>().prop_map(Edit::Bit), number().prop_map(Edit::Value)];
     let to = (of(batch()), of(segment()), of(namespace()))
         .prop_map(|(batch, segment, partition)| Destination { batch, segment, partition });
     let times =
         prop_oneof![Just(Times::Always), Just(Times::Count(1)), (1..=u32::MAX).prop_map(Times::Count)];
-    (word(), target(), of(edit), any::<bool>(), to, of(number()), word(), times).prop_map(
-        |(kind, target, edit, restamp, to, bytes, entry, times)| Fault {
+    (word(), target(), of(edit), any::<bool>(), to, of(number()), word(), times)
+        .prop_map(|(kind, target, edit, restamp, to, bytes, entry, times)| Fault {
             kind,
             target,
             edit,
@@ -151,36 +157,37 @@ fn fault() -> impl Strategy<Value = Fault> + Clone {
             bytes,
             entry,
             times,
-        },
-    )
+        })
+        .boxed()
 }
 
-fn interruption() -> impl Strategy<Value = Interruption> + Clone {
+fn interruption() -> BoxedStrategy<Interruption> {
     prop_oneof![
         (call_point(), of(word()), crash())
             .prop_map(|(at, inside, crash)| Interruption::Crash(CrashInside { at, inside, crash })),
         (call_point(), fault()).prop_map(|(at, fault)| Interruption::Fault(FaultInside { at, fault })),
     ]
+    .boxed()
 }
 
 /// Steps that make batches are given their ids when the list of steps is put together.
-fn append() -> impl Strategy<Value = Action> + Clone {
-    (namespace(), 1_u32..100, any::<(u32, u32)>(), number()).prop_map(
-        |(partition, count, (messages, payload_bytes), content)| {
+fn append() -> BoxedStrategy<Action> {
+    (namespace(), 1_u32..100, any::<(u32, u32)>(), number())
+        .prop_map(|(partition, count, (messages, payload_bytes), content)| {
             Action::Append(Append { partition, batch: BatchId(0), count, messages, payload_bytes, content })
-        },
-    )
+        })
+        .boxed()
 }
 
-fn plant() -> impl Strategy<Value = Action> + Clone {
+fn plant() -> BoxedStrategy<Action> {
     let place = prop_oneof![
         Just(Place::End),
         batch().prop_map(Place::Batch),
         batch().prop_map(Place::Inside),
         (of(segment()), number()).prop_map(|(segment, position)| Place::Position { segment, position }),
     ];
-    (namespace(), place, of(namespace()), of(number()), of(offset()), any::<(u32, u32)>()).prop_map(
-        |(partition, place, like, partition_id, base_offset, (messages, payload_bytes))| {
+    (namespace(), place, of(namespace()), of(number()), of(offset()), any::<(u32, u32)>())
+        .prop_map(|(partition, place, like, partition_id, base_offset, (messages, payload_bytes))| {
             Action::Plant(Plant {
                 partition,
                 batch: BatchId(0),
@@ -191,11 +198,11 @@ fn plant() -> impl Strategy<Value = Action> + Clone {
                 messages,
                 payload_bytes,
             })
-        },
-    )
+        })
+        .boxed()
 }
 
-fn storage_action() -> impl Strategy<Value = Action> + Clone {
+fn storage_action() -> BoxedStrategy<Action> {
     prop_oneof![
         append(),
         plant(),
@@ -213,9 +220,10 @@ fn storage_action() -> impl Strategy<Value = Action> + Clone {
         (fault(), any::<bool>()).prop_map(|(fault, cached)| Action::Fault { fault, cached }),
         of(namespace()).prop_map(Action::Evict),
     ]
+    .boxed()
 }
 
-fn host_action() -> impl Strategy<Value = Action> + Clone {
+fn host_action() -> BoxedStrategy<Action> {
     prop_oneof![
         namespace().prop_map(Action::Create),
         namespace().prop_map(Action::Delete),
@@ -227,9 +235,10 @@ fn host_action() -> impl Strategy<Value = Action> + Clone {
         word().prop_map(Action::Link),
         (namespace(), node()).prop_map(|(partition, from)| Action::Transfer { partition, from }),
     ]
+    .boxed()
 }
 
-fn expect_segment() -> impl Strategy<Value = ExpectSegment> + Clone {
+fn expect_segment() -> BoxedStrategy<ExpectSegment> {
     (segment(), of(word()), of(word()), of(word()), of(word()), of(word()), of(batch()), of(number()))
         .prop_map(|(start, stop, residue, evidence, index, action, at_batch, at)| ExpectSegment {
             start,
@@ -241,9 +250,10 @@ fn expect_segment() -> impl Strategy<Value = ExpectSegment> + Clone {
             at_batch,
             at: at.map(Position::new),
         })
+        .boxed()
 }
 
-fn expectation() -> impl Strategy<Value = Expectation> + Clone {
+fn expectation() -> BoxedStrategy<Expectation> {
     // Runs of offsets ascend, so they are made from one ascending list of ends.
     let served = vec(number(), 0..6).prop_map(|mut ends| {
         ends.sort_unstable();
@@ -285,9 +295,10 @@ fn expectation() -> impl Strategy<Value = Expectation> + Clone {
         (namespace(), word()).prop_map(|(partition, state)| Expectation::Status { partition, state }),
         (namespace(), text()).prop_map(|(partition, code)| Expectation::Error { partition, code }),
     ]
+    .boxed()
 }
 
-fn step() -> impl Strategy<Value = Step> + Clone {
+fn step() -> BoxedStrategy<Step> {
     let interrupted = (node(), prop_oneof![storage_action(), host_action()], vec(interruption(), 0..3))
         .prop_map(|(node, action, interruptions)| Step { node, action, interruptions });
     let alone = prop_oneof![
@@ -296,26 +307,28 @@ fn step() -> impl Strategy<Value = Step> + Clone {
         vec(expectation(), 0..3).prop_map(Action::Either),
     ];
     let alone = (node(), alone).prop_map(|(node, action)| Step { node, action, interruptions: Vec::new() });
-    prop_oneof![3 => interrupted, 1 => alone]
+    prop_oneof![3 => interrupted, 1 => alone].boxed()
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    vec(step(), 0..12).prop_map(|mut steps| {
-        let mut next = 0;
-        for step in &mut steps {
-            if let Action::Append(append) = &mut step.action {
-                append.batch = BatchId(next);
-                next += append.count;
-            } else if let Action::Plant(plant) = &mut step.action {
-                plant.batch = BatchId(next);
-                next += 1;
+fn steps() -> BoxedStrategy<Vec<Step>> {
+    vec(step(), 0..12)
+        .prop_map(|mut steps| {
+            let mut next = 0;
+            for step in &mut steps {
+                if let Action::Append(append) = &mut step.action {
+                    append.batch = BatchId(next);
+                    next += append.count;
+                } else if let Action::Plant(plant) = &mut step.action {
+                    plant.batch = BatchId(next);
+                    next += 1;
+                }
             }
-        }
-        steps
-    })
+            steps
+        })
+        .boxed()
 }
 
-fn world() -> impl Strategy<Value = WorldHeader> {
+fn world() -> BoxedStrategy<WorldHeader> {
     let partition = (word(), any::<bool>(), offset(), number(), of(offset()));
     let partitions = proptest::collection::btree_map(namespace(), partition, 0..4).prop_map(|partitions| {
         let header = |(namespace, (durability, ledger, first_offset, segment_bytes, superblock_frontier))| {
@@ -333,8 +346,8 @@ fn world() -> impl Strategy<Value = WorldHeader> {
     let images = proptest::collection::btree_map(node(), text(), 0..3)
         .prop_map(|images| images.into_iter().map(|(node, directory)| Image { directory, node }).collect());
     let sizes = (1..=u8::MAX, 1_u32..10_000, 1_u32..100, 512_u32..=4 * 1024 * 1024);
-    (word(), word(), sizes, partitions, images).prop_map(
-        |(filesystem, regime, (nodes, sector_bytes, sectors, window_bytes), partitions, images)| {
+    (word(), word(), sizes, partitions, images)
+        .prop_map(|(filesystem, regime, (nodes, sector_bytes, sectors, window_bytes), partitions, images)| {
             WorldHeader {
                 filesystem,
                 regime,
@@ -345,12 +358,12 @@ fn world() -> impl Strategy<Value = WorldHeader> {
                 partitions,
                 images,
             }
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Any scenario that the language can say.
-pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
+pub(super) fn scenario() -> BoxedStrategy<Scenario> {
     let kills = prop_oneof![
         Just(Kills::Unsaid),
         vec(text(), 1..3).prop_map(Kills::Mutants),
@@ -358,8 +371,8 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
     ];
     let origin = of((text(), text()).prop_map(|(token, check)| Origin { token, check }));
     let told = (text(), vec(text(), 0..3), vec(text(), 0..3), vec(text(), 0..3));
-    (told, kills, origin, world(), steps()).prop_map(
-        |((title, stories, findings, reports), kills, origin, world, steps)| Scenario {
+    (told, kills, origin, world(), steps())
+        .prop_map(|((title, stories, findings, reports), kills, origin, world, steps)| Scenario {
             title,
             stories,
             findings,
@@ -367,6 +380,6 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
             kills,
             origin,
             schedule: Schedule { world, steps },
-        },
-    )
+        })
+        .boxed()
 }
