@@ -12,13 +12,16 @@ pub mod crash;
 pub mod expect;
 pub mod fault;
 pub mod field;
+pub mod generate;
 mod parse;
 mod print;
 pub mod scenario;
 pub mod step;
+pub mod tape;
 pub mod target;
 #[cfg(test)]
 mod tests;
+pub mod token;
 pub mod word;
 pub mod world;
 
@@ -32,6 +35,10 @@ pub use expect::{
 };
 pub use fault::{Edit, Fault, FaultInside, FaultKind, StrayEntry, Times, TornKind};
 pub use field::{BatchField, FieldSpan, FrameField, HeaderField, IndexField, LedgerField, SuperblockField};
+pub use generate::{
+    FilesystemKnob, GENERATOR, ImageBatch, ImagePartition, ImageSegment, ImageShape, Knobs, RegimeKnob,
+    ReplicasKnob, Size, SizeKnob, generate, generate_on, generate_seed,
+};
 pub use parse::{ParseError, ParseFault, parse};
 pub use print::{print, print_schedule, print_step};
 pub use scenario::{Kills, Origin, SCHEMA, Scenario, Schedule};
@@ -39,6 +46,8 @@ pub use step::{
     AcceptLoss, Action, Append, BatchId, Interruption, LinkState, NodeId, OffsetRange, Place, Plant, Poll,
     Retain, Step,
 };
+pub use tape::{Stream, Tape};
 pub use target::{Destination, FileRole, FileWord, Slot, Target};
+pub use token::{Commit, Token, TokenError};
 pub use word::Word;
 pub use world::{Filesystem, Image, PartitionHeader, Regime, WorldHeader};

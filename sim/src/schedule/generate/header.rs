@@ -1,0 +1,65 @@
+//! Draws where a world starts.
+
+use recovery_core::units::{Durability, Namespace, Offset};
+
+use super::knobs::Knobs;
+use super::shape::{Shape, Size};
+use super::swarm::{Habit, Swarm};
+use crate::schedule::tape::{Stream, Tape};
+use crate::schedule::world::{Filesystem, PartitionHeader, Regime, SEGMENT_BYTES_DEFAULT, WorldHeader};
+
+/// Partitions in the order worlds get them: three topics, and partition ids that they share.
+const NAMESPACES: [Namespace; 8] = [
+    namespace(1, 1, 0),
+    namespace(1, 2, 0),
+    namespace(1, 1, 1),
+    namespace(2, 1, 0),
+    namespace(1, 2, 1),
+    namespace(1, 1, 2),
+    namespace(2, 1, 1),
+    namespace(1, 2, 2),
+];
+
+const fn namespace(stream: u32, topic: u32, partition: u32) -> Namespace {
+    Namespace { stream, topic, partition }
+}
+
+/// First offsets of the worlds that go far: behind 32 bits, and just before the last offset there is.
+const FAR_OFFSETS: [(u32, u64); 4] = [(4, 0), (3, 1000), (2, u32::MAX as u64 - 3), (1, u64::MAX - 24)];
+
+/// Draws size, swarm and header, each choice from its own word whatever the knobs fix.
+pub(super) fn draw(tape: &mut Tape, knobs: Knobs) -> (WorldHeader, Shape, Swarm) {
+    let size = Size::draw(tape, knobs.size);
+    let regime = tape.pick(Stream::Swarm, &Regime::ALL);
+    let regime = knobs.regime.fixed().unwrap_or(regime);
+    let filesystem = tape.pick(Stream::Swarm, &Filesystem::ALL);
+    let filesystem = knobs.filesystem.fixed().unwrap_or(filesystem);
+    let (shape, swarm) = (size.shape(), Swarm::draw(tape, regime));
+    let mut world = WorldHeader::new(filesystem, regime);
+    world.window_bytes = tape.pick(Stream::Swarm, shape.windows);
+    let count = tape.range(Stream::Swarm, 1, shape.partitions);
+    world.partitions =
+        NAMESPACES.iter().zip(0..count).map(|(at, _)| partition(tape, &shape, &swarm, *at)).collect();
+    (world, shape, swarm)
+}
+
+fn partition(tape: &mut Tape, shape: &Shape, swarm: &Swarm, namespace: Namespace) -> PartitionHeader {
+    let mut partition = PartitionHeader::new(namespace);
+    partition.durability = tape.pick(Stream::Swarm, &Durability::ALL);
+    if swarm.has(Habit::Ledgerless) {
+        partition.ledger = !tape.chance(Stream::Swarm, 400);
+    }
+    if swarm.has(Habit::FarOffsets) {
+        partition.first_offset = Offset::new(tape.weighted(Stream::Swarm, &FAR_OFFSETS));
+    }
+    if swarm.has(Habit::Superblock) && tape.chance(Stream::Swarm, 200) {
+        partition.superblock_frontier = Some(partition.first_offset);
+    }
+    let (least, most) = shape.segment_bytes;
+    partition.segment_bytes = if swarm.has(Habit::SmallSegments) {
+        tape.range(Stream::Swarm, least, most)
+    } else {
+        SEGMENT_BYTES_DEFAULT
+    };
+    partition
+}

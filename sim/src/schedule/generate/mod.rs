@@ -1,0 +1,57 @@
+//! Makes schedules: a tape and the knobs of a run in, a schedule out (CONTRACTS 6).
+//!
+//! Promises: a pure function; no world is looked at, so every decision is absolute or relative to a name
+//! in the schedule, and a step can be left out without changing the rest; a used-up tape gives the simplest
+//! schedule; the legal regime holds only crashes and errors that calls report. Leaves out: whether what a
+//! step names will be there when it runs: offsets and segments are the generator's own estimate.
+//!
+//! In reading order: [`knobs`] (what a run chooses), `shape` (how large), `swarm` (which kinds of trouble
+//! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`
+//! and `host`, each drawing from its own stream; `image` for worlds that start with a real directory.
+
+mod book;
+mod crashes;
+mod draft;
+mod errors;
+mod faults;
+mod header;
+mod host;
+mod image;
+pub mod knobs;
+mod shape;
+mod swarm;
+mod workload;
+
+pub use image::{ImageBatch, ImagePartition, ImageSegment, ImageShape};
+pub use knobs::{FilesystemKnob, Knobs, RegimeKnob, ReplicasKnob, SizeKnob};
+pub use shape::Size;
+
+use self::draft::Draft;
+use super::scenario::Schedule;
+use super::tape::Tape;
+
+/// Raised whenever any seed would give another schedule.
+pub const GENERATOR: u32 = 1;
+
+/// The schedule that a tape spells.
+pub fn generate(tape: &mut Tape, knobs: Knobs) -> Schedule {
+    let mut draft = Draft::begin(tape, knobs);
+    draft.live();
+    draft.finish()
+}
+
+/// The schedule that a tape spells for a world that starts with a directory.
+///
+/// # Panics
+///
+/// If the directory has no partition, or one without a segment.
+pub fn generate_on(tape: &mut Tape, knobs: Knobs, image: &ImageShape) -> Schedule {
+    let mut draft = Draft::begin_on(tape, knobs, image);
+    draft.live_on();
+    draft.finish()
+}
+
+/// The schedule of a seed.
+pub fn generate_seed(seed: u64, knobs: Knobs) -> Schedule {
+    generate(&mut Tape::from_seed(seed), knobs)
+}
