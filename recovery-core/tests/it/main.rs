@@ -22,6 +22,7 @@ mod partition_open;
 mod partition_reader;
 mod partition_roll;
 mod partition_stop;
+mod partition_storm;
 mod partition_world;
 mod plan_apply;
 mod plan_build;

@@ -4,8 +4,8 @@ use recovery_core::storage::Errno;
 use recovery_core::units::{Durability, Length, Offset};
 
 use crate::partition_world::{
-    EIO, LARGE, World, assert_poisoned, calls, empty, ledger_lines, options, recover, reserving,
-    segment_files, written,
+    EIO, LARGE, World, adopt, assert_poisoned, calls, empty, ledger_lines, options, reserving, segment_files,
+    written,
 };
 use crate::recording_storage::Fault;
 
@@ -100,7 +100,7 @@ fn fail_each_call_of_a_flush(durability: Durability, faults: &[Fault]) {
             assert_eq!(world.flush().unwrap().next_offset, Offset::new(3), "{context}");
             assert_eq!(world.chain(), "0..3@812", "{context}");
         }
-        let adopted = recover(&world.crash());
+        let adopted = adopt(&world.crash());
         assert_eq!(adopted.segments.last().unwrap().next_offset, Offset::new(3), "{context}");
     }
 }
@@ -133,7 +133,7 @@ fn whatever_is_acknowledged_durably_outlives_a_power_cut() {
         let mut world = World::start(empty(), options(durability, 1000));
         for messages in [1, 3, 2, 5, 1, 1, 4] {
             let acknowledged = world.write(messages).unwrap();
-            let adopted = recover(&world.storage.after_power_cut());
+            let adopted = adopt(&world.storage.after_power_cut());
             assert_eq!(adopted.next_offset, acknowledged, "{durability:?}");
             let found: u64 = adopted.segments.iter().map(|segment| segment.end.get()).sum();
             let written: u64 = world.writer.chain().segments().iter().map(|segment| segment.end.get()).sum();

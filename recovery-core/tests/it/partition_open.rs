@@ -5,7 +5,7 @@ use recovery_core::storage::Errno;
 use recovery_core::units::{Durability, Length, Offset};
 
 use crate::partition_world::{
-    EIO, LARGE, World, batch, calls, empty, file, ledger_lines, options, recover, refused, segment_files,
+    EIO, LARGE, World, adopt, batch, calls, empty, file, ledger_lines, options, refused, segment_files,
     small_ledger, without_ledger, written,
 };
 use crate::recording_storage::{Fault, RecordingStorage};
@@ -67,14 +67,14 @@ fn an_append_that_fails_at_any_call_mints_nothing_and_keeps_its_offset() {
 fn a_partition_without_a_segment_starts_at_its_reserved_offset() {
     for has_ledger in [false, true] {
         let storage = empty();
-        let mut adopted = recover(&storage);
+        let mut adopted = adopt(&storage);
         if has_ledger {
             let mut world = World::start(storage, options(Durability::Proven, LARGE));
             world.storage.arm(8, &[Fault::Error(Errno::NO_SPACE)]);
             world.append(1).unwrap_err();
             let storage = world.crash();
             assert_eq!(storage.names(), ["ledger"], "the segment was not created");
-            adopted = recover(&storage);
+            adopted = adopt(&storage);
             check_first_segment(&storage, adopted, &["floor 0", "opened", "floor 76", "opened"]);
         } else {
             check_first_segment(&storage, adopted, &["floor 76", "opened"]);
@@ -117,7 +117,7 @@ fn a_file_of_another_length_than_recovery_left_is_not_opened() {
         ("0.index", "00000000000000000000.index has 25 bytes, and recovery left 24"),
     ] {
         let storage = written(Durability::Synced, LARGE).crash();
-        let adopted = recover(&storage);
+        let adopted = adopt(&storage);
         let mut bytes = storage.bytes(&file(name)).unwrap();
         bytes.push(1);
         storage.put(&file(name), &bytes);
@@ -130,7 +130,7 @@ fn a_file_of_another_length_than_recovery_left_is_not_opened() {
 #[test]
 fn a_writer_is_not_opened_over_a_file_that_only_looks_like_a_ledger() {
     let storage = empty();
-    let mut adopted = recover(&storage);
+    let mut adopted = adopt(&storage);
     adopted.invalid_ledger_length = Length::new(300);
     let error = refused(&storage, adopted, options(Durability::Synced, LARGE));
     assert_eq!(error.code(), "ledger-in-the-way");
@@ -141,7 +141,7 @@ fn an_opening_that_fails_at_any_call_leaves_nothing_open_and_changes_nothing() {
     let storage = written(Durability::Synced, LARGE).crash();
     let before = (segment_files(&storage), ledger_lines(&storage));
     for k in 1.. {
-        let adopted = recover(&storage);
+        let adopted = adopt(&storage);
         let directory = storage.partition();
         storage.arm(k, &[EIO]);
         let opened = Writer::open(&storage, directory, adopted, None, options(Durability::Synced, LARGE));
@@ -174,7 +174,7 @@ sync-directory partition
     assert_eq!(compacted, expected);
     assert_eq!(ledger_lines(&world.storage), ["frontier 0:1780:5", "frontier 0:1780:5"]);
     let _acknowledged = world.flush().unwrap();
-    let adopted = recover(&world.power_cut());
+    let adopted = adopt(&world.power_cut());
     assert_eq!(adopted.next_offset, Offset::new(6));
     assert_eq!(adopted.ledger.unwrap().newest.epoch, 2);
 }

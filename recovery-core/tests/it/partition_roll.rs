@@ -5,7 +5,7 @@ use recovery_core::storage::Errno;
 use recovery_core::units::{Durability, Offset};
 
 use crate::partition_world::{
-    LARGE, World, batch, batch_bytes, calls, empty, ledger_lines, options, recover, refused, reserving,
+    LARGE, World, adopt, batch, batch_bytes, calls, empty, ledger_lines, options, refused, reserving,
     without_ledger, written,
 };
 use crate::recording_storage::{Fault, RecordingStorage};
@@ -87,7 +87,7 @@ fn a_start_finishes_a_roll_that_was_cut_short_and_creates_its_segment_once() {
     world.write(1).unwrap();
     world.storage.arm(4, &[Fault::Error(Errno::NO_SPACE)]);
     world.append(1).unwrap_err();
-    let storage = world.power_cut();
+    let storage = world.crash();
     assert_eq!(storage.names(), ["0.index", "0.log", "ledger"]);
     let mut world = World::start(storage, options(Durability::Proven, 512));
     let first = calls(&mut world, |world| world.append(1).unwrap());
@@ -136,7 +136,7 @@ fn without_a_ledger_a_gap_is_not_written() {
     let mut world = World::start(empty(), without);
     world.write(1).unwrap();
     let storage = world.crash();
-    let mut adopted = recover(&storage);
+    let mut adopted = adopt(&storage);
     adopted.next_offset = Offset::new(76);
     let directory = storage.partition();
     let mut writer = Writer::open(&storage, directory, adopted.clone(), None, without).unwrap();

@@ -1,15 +1,15 @@
-//! A partition for the tests of its writer and reader: opened through observation, written by a clockwork.
+//! A partition for the tests of its writer and reader: opened through recovery, written by a clockwork.
 //!
-//! Promises: what a start adopts is what observation proves. Leaves out: verdicts and plans; a log is cut
-//! at its proven end and an index that is not good replaced, without ceremony.
+//! Promises: every start settles, observes, decides and carries the plan out, as a server does.
 
-use recovery_core::format::{BatchBuilder, FileName, INDEX_ENTRY_BYTES, IndexEntry, Message};
-use recovery_core::observe::{
-    Expectation, IndexState, LedgerState, Observation, PartitionFacts, Progress, SegmentFacts, Workspace,
-};
+use recovery_core::decide::{Verdict, decide};
+use recovery_core::format::{BatchBuilder, FileName, Message};
+use recovery_core::ledger::LedgerWriter;
+use recovery_core::observe::{Expectation, Observation, Progress, Workspace};
 use recovery_core::partition::{
-    Acknowledged, Adopted, AdoptedSegment, Appended, OpenError, PartitionOptions, Writer, WriterError,
+    Acknowledged, Adopted, Appended, OpenError, PartitionOptions, Writer, WriterError,
 };
+use recovery_core::plan::{Applying, PlanOptions, Settling, build};
 use recovery_core::storage::Errno;
 use recovery_core::units::{Durability, Incarnation, Length, Namespace, Offset};
 
@@ -73,62 +73,43 @@ pub(crate) fn empty() -> RecordingStorage {
     storage
 }
 
-pub(crate) fn observe(storage: &RecordingStorage) -> PartitionFacts {
+const STEP: u64 = 1 << 20;
+
+/// What a start makes of a partition that is served: the facts it was judged by, what is left, and the
+/// ledger if recovery wrote to it.
+pub(crate) struct Recovered {
+    pub(crate) verdict: Verdict,
+    pub(crate) adopted: Option<Adopted>,
+    pub(crate) ledger: Option<LedgerWriter<RecordingStorage>>,
+}
+
+/// Settles, observes, decides, and carries the plan out.
+pub(crate) fn recover(storage: &RecordingStorage) -> Recovered {
     let mut workspace = Workspace::new(4096);
     let directory = storage.partition();
     let expectation = Expectation { incarnation: Some(INCARNATION), ..Expectation::of(NAMESPACE) };
+    let mut settling = Settling::new(expectation, false, &mut workspace);
+    while settling.step(storage, &directory, &mut workspace, STEP).unwrap() == Progress::More {}
     let mut observation = Observation::new(expectation, &mut workspace);
-    while observation.step(storage, &directory, &mut workspace, 1 << 20) == Progress::More {}
+    while observation.step(storage, &directory, &mut workspace, STEP) == Progress::More {}
     let observed = observation.finish();
     assert_eq!(observed.failure, None);
+    let facts = observed.facts;
+    let verdict = decide(&facts);
+    let mut applying = Applying::new(build(&facts, &verdict, PlanOptions::default()));
+    while applying.step(storage, &directory, &facts, &mut workspace, STEP).unwrap() == Progress::More {}
+    let ledger = applying.finish(storage).ledger;
     directory.close(storage);
-    observed.facts
+    Recovered { adopted: Adopted::of(&facts, &verdict), verdict, ledger }
 }
 
-/// Cuts and rebuilds what observation says, and hands over what is left.
-pub(crate) fn recover(storage: &RecordingStorage) -> Adopted {
-    let facts = observe(storage);
-    let segments: Vec<_> = facts.segments.iter().map(|segment| adopt(storage, segment)).collect();
-    let mut next_offset = segments.last().map_or(Offset::ZERO, |last: &AdoptedSegment| last.next_offset);
-    let ledger = match &facts.ledger {
-        LedgerState::Known(ledger) => Some(ledger.clone()),
-        LedgerState::None { .. } => None,
-        LedgerState::Mismatch { .. } => panic!("the ledger is of another partition"),
-    };
-    if let Some(ledger) = &ledger {
-        let seals = facts.segments.iter().filter_map(|segment| segment.seal);
-        let planned = seals.map(|seal| seal.next_start.offset()).max().unwrap_or(Offset::ZERO);
-        let promised = ledger.newest.reserved_offset.max(ledger.newest.floor.offset());
-        next_offset = next_offset.max(planned).max(promised);
+/// What recovery leaves of a partition that it serves and in which nothing is to be repaired.
+pub(crate) fn adopt(storage: &RecordingStorage) -> Adopted {
+    let recovered = recover(storage);
+    if let Some(ledger) = recovered.ledger {
+        ledger.close(storage);
     }
-    Adopted {
-        namespace: NAMESPACE,
-        segments,
-        expired: facts.expired,
-        next_offset,
-        ledger,
-        invalid_ledger_length: Length::ZERO,
-    }
-}
-
-fn adopt(storage: &RecordingStorage, facts: &SegmentFacts) -> AdoptedSegment {
-    let log = FileName::log(facts.start);
-    let mut bytes = storage.bytes(&log).unwrap();
-    bytes.truncate(usize::try_from(facts.proven.end.get()).unwrap());
-    storage.put(&log, &bytes);
-    let index = FileName::index(facts.start);
-    if facts.index.state != IndexState::Good {
-        let rebuilt: Vec<u8> = facts.index.rebuilt.iter().flat_map(IndexEntry::encode).collect();
-        assert_eq!(rebuilt.len() % INDEX_ENTRY_BYTES, 0);
-        storage.put(&index, &rebuilt);
-    }
-    AdoptedSegment {
-        start: facts.start,
-        end: facts.proven.end,
-        next_offset: facts.proven.next_offset,
-        chain_hash: facts.proven.chain_hash,
-        index_length: Length::new(storage.bytes(&index).unwrap().len() as u64),
-    }
+    recovered.adopted.unwrap_or_else(|| panic!("{:?}", recovered.verdict))
 }
 
 /// A writer on its storage, with a clock that goes one microsecond an append.
@@ -141,9 +122,9 @@ pub(crate) struct World {
 impl World {
     /// Starts on `storage`: recovers it and opens a writer. Nothing of that stays on record.
     pub(crate) fn start(storage: RecordingStorage, options: PartitionOptions) -> Self {
-        let adopted = recover(&storage);
-        let directory = storage.partition();
-        let writer = Writer::open(&storage, directory, adopted, None, options).unwrap();
+        let Recovered { verdict, adopted, ledger } = recover(&storage);
+        let adopted = adopted.unwrap_or_else(|| panic!("{verdict:?}"));
+        let writer = Writer::open(&storage, storage.partition(), adopted, ledger, options).unwrap();
         storage.take_calls();
         Self { storage, writer, now: 5_000 }
     }

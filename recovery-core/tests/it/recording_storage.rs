@@ -95,6 +95,20 @@ impl RecordingStorage {
         Self(RefCell::new(state))
     }
 
+    /// What a start after a power cut may find as well: of each file's contents and of each name, `pick`
+    /// says how much of what no sync has covered is there. It is asked for a number below the one given.
+    pub(crate) fn after_torn_power_cut(&self, pick: &mut dyn FnMut(u64) -> u64) -> Self {
+        let mut state = self.0.borrow().clone();
+        for node in &mut state.nodes {
+            match node {
+                Node::File { bytes, durable } => tear(bytes, durable, pick),
+                Node::Directory { entries, durable } => tear_names(entries, durable, pick),
+            }
+        }
+        (state.calls, state.faults, state.open) = (Vec::new(), BTreeMap::new(), 0);
+        Self(RefCell::new(state))
+    }
+
     /// Makes a partition directory `1/1/1` spelt as one component, durably.
     pub(crate) fn partition(&self) -> PartitionDirectory<Self> {
         let name = name("partition");
@@ -223,6 +237,39 @@ impl State {
             Node::File { .. } => panic!("a file has no entries"),
         }
     }
+}
+
+/// Leaves what is durable, all that is visible, or a prefix of that which has what is durable.
+fn tear(bytes: &mut Vec<u8>, durable: &mut Vec<u8>, pick: &mut dyn FnMut(u64) -> u64) {
+    match pick(3) {
+        0 => bytes.clone_from(durable),
+        1 => {}
+        _ => {
+            let least = durable.len().min(bytes.len());
+            let more = pick((bytes.len() - least) as u64 + 1);
+            bytes.truncate(least + usize::try_from(more).unwrap());
+        }
+    }
+    durable.clone_from(bytes);
+}
+
+fn tear_names(
+    entries: &mut BTreeMap<Name, usize>,
+    durable: &mut BTreeMap<Name, usize>,
+    pick: &mut dyn FnMut(u64) -> u64,
+) {
+    let names: Vec<Name> = entries.keys().chain(durable.keys()).copied().collect();
+    for name in names {
+        let is_kept = entries.get(&name) == durable.get(&name) || pick(2) == 0;
+        if is_kept {
+            continue;
+        }
+        match durable.get(&name) {
+            Some(node) => entries.insert(name, *node),
+            None => entries.remove(&name),
+        };
+    }
+    durable.clone_from(entries);
 }
 
 /// A name that a test spells.
