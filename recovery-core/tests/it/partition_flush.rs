@@ -100,8 +100,10 @@ fn fail_each_call_of_a_flush(durability: Durability, faults: &[Fault]) {
             assert_eq!(world.flush().unwrap().next_offset, Offset::new(3), "{context}");
             assert_eq!(world.chain(), "0..3@812", "{context}");
         }
+        // What a failed log sync covered never reaches the medium, and recovery reads the medium.
+        let next = if calls.contains("sync 0.log: ") { 1 } else { 3 };
         let adopted = adopt(&world.crash());
-        assert_eq!(adopted.segments.last().unwrap().next_offset, Offset::new(3), "{context}");
+        assert_eq!(adopted.segments.last().unwrap().next_offset, Offset::new(next), "{context}");
     }
 }
 

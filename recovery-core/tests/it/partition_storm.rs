@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use recovery_core::format::{BatchBuilder, Message};
+use recovery_core::format::{BatchBuilder, FileName, Message};
 use recovery_core::observe::Workspace;
 use recovery_core::partition::{PartitionOptions, PollRequest, Polled, Reader, Skipped, Writer, WriterError};
 use recovery_core::storage::Errno;
@@ -155,6 +155,16 @@ impl Storm {
         if self.writer.as_ref().unwrap().poisoned_by().is_some() {
             self.end();
             self.start();
+        }
+        self.check_lengths();
+    }
+
+    /// I12: every file ends where the writer says.
+    fn check_lengths(&self) {
+        for segment in self.writer.as_ref().unwrap().chain().segments() {
+            let length = |name| self.storage.bytes(&name).unwrap().len() as u64;
+            assert_eq!(length(FileName::log(segment.start)), segment.end.get());
+            assert_eq!(length(FileName::index(segment.start)), segment.index_length.get());
         }
     }
 

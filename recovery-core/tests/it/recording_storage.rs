@@ -1,8 +1,8 @@
 //! A data directory in memory that records every call, fails the calls a test names, and can lose power.
 //!
 //! Promises: a file's contents are durable as of its last sync, a directory's names as of its last
-//! directory sync, and a power cut keeps just that. Leaves out: every other crash state, which is the
-//! simulated disk's part.
+//! directory sync, and a power cut keeps that, or that and part of the rest; what a failed sync lost stays
+//! lost. Leaves out: stale blocks, lies and rot, which are the simulated disk's part.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,8 +22,66 @@ pub(crate) enum Fault {
 
 #[derive(Clone)]
 enum Node {
-    File { bytes: Vec<u8>, durable: Vec<u8> },
+    File(Contents),
     Directory { entries: BTreeMap<Name, usize>, durable: BTreeMap<Name, usize> },
+}
+
+/// The bytes of one file.
+#[derive(Clone, Default)]
+struct Contents {
+    /// What reads see.
+    bytes: Vec<u8>,
+    /// What a power cut leaves.
+    durable: Vec<u8>,
+    /// What a failed sync left clean in the cache though it never reached the medium. No later sync
+    /// writes it, and a dropped cache forgets it (FAULT_MODEL 2.6).
+    lost: Vec<u8>,
+}
+
+impl Contents {
+    fn on_medium(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), durable: bytes.to_vec(), lost: Vec::new() }
+    }
+
+    /// What the medium has once all that is dirty was written.
+    fn written_back(&self) -> Vec<u8> {
+        let mut medium = self.bytes.clone();
+        for (at, byte) in medium.iter_mut().enumerate() {
+            if self.lost.get(at) == Some(byte) {
+                *byte = self.durable.get(at).copied().unwrap_or(0);
+            }
+        }
+        medium
+    }
+
+    fn sync(&mut self) {
+        self.durable = self.written_back();
+    }
+
+    fn fail_sync(&mut self) {
+        self.lost.clone_from(&self.bytes);
+    }
+
+    fn drop_cache(&mut self) {
+        self.bytes = self.written_back();
+        self.lost.clear();
+    }
+
+    /// Leaves what is durable, all that could have been written back, or a prefix of that which has what
+    /// is durable.
+    fn tear(&mut self, pick: &mut dyn FnMut(u64) -> u64) {
+        let mut medium = self.written_back();
+        match pick(3) {
+            0 => medium.clone_from(&self.durable),
+            1 => {}
+            _ => {
+                let least = self.durable.len().min(medium.len());
+                let more = pick((medium.len() - least) as u64 + 1);
+                medium.truncate(least + usize::try_from(more).unwrap());
+            }
+        }
+        *self = Self::on_medium(&medium);
+    }
 }
 
 #[derive(Clone, Default)]
@@ -87,7 +145,7 @@ impl RecordingStorage {
         let mut state = self.0.borrow().clone();
         for node in &mut state.nodes {
             match node {
-                Node::File { bytes, durable } => bytes.clone_from(durable),
+                Node::File(contents) => *contents = Contents::on_medium(&contents.durable),
                 Node::Directory { entries, durable } => entries.clone_from(durable),
             }
         }
@@ -101,7 +159,7 @@ impl RecordingStorage {
         let mut state = self.0.borrow().clone();
         for node in &mut state.nodes {
             match node {
-                Node::File { bytes, durable } => tear(bytes, durable, pick),
+                Node::File(contents) => contents.tear(pick),
                 Node::Directory { entries, durable } => tear_names(entries, durable, pick),
             }
         }
@@ -132,7 +190,7 @@ impl RecordingStorage {
         let state = self.0.borrow();
         let node = *state.entries(state.partition_node()).get(file)?;
         match &state.nodes[node] {
-            Node::File { bytes, .. } => Some(bytes.clone()),
+            Node::File(contents) => Some(contents.bytes.clone()),
             Node::Directory { .. } => panic!("{file} is a directory"),
         }
     }
@@ -141,7 +199,7 @@ impl RecordingStorage {
     pub(crate) fn put(&self, file: &Name, contents: &[u8]) {
         let mut state = self.0.borrow_mut();
         let node = state.nodes.len();
-        state.nodes.push(Node::File { bytes: contents.to_vec(), durable: contents.to_vec() });
+        state.nodes.push(Node::File(Contents::on_medium(contents)));
         let directory = state.partition_node();
         let Node::Directory { entries, durable } = &mut state.nodes[directory] else {
             panic!("the partition is a directory")
@@ -175,7 +233,7 @@ impl RecordingStorage {
     fn begin_open(&self, call: Call, file: &Handle, text: &str) -> Result<Option<usize>, StorageError> {
         let state = self.0.borrow();
         let named = |node: &Node| match node {
-            Node::File { .. } => None,
+            Node::File(_) => None,
             Node::Directory { entries, .. } => {
                 entries.iter().find(|(_, node)| **node == file.node).map(|(name, _)| *name)
             }
@@ -211,9 +269,9 @@ impl RecordingStorage {
         Ok(index)
     }
 
-    fn with_file<T>(&self, file: &Handle, work: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>) -> T) -> T {
+    fn with_file<T>(&self, file: &Handle, work: impl FnOnce(&mut Contents) -> T) -> T {
         match &mut self.0.borrow_mut().nodes[file.node] {
-            Node::File { bytes, durable } => work(bytes, durable),
+            Node::File(contents) => work(contents),
             Node::Directory { .. } => panic!("{} is a directory", file.name),
         }
     }
@@ -227,30 +285,16 @@ impl State {
     fn entries(&self, node: usize) -> &BTreeMap<Name, usize> {
         match &self.nodes[node] {
             Node::Directory { entries, .. } => entries,
-            Node::File { .. } => panic!("a file has no entries"),
+            Node::File(_) => panic!("a file has no entries"),
         }
     }
 
     fn entries_mut(&mut self, node: usize) -> &mut BTreeMap<Name, usize> {
         match &mut self.nodes[node] {
             Node::Directory { entries, .. } => entries,
-            Node::File { .. } => panic!("a file has no entries"),
+            Node::File(_) => panic!("a file has no entries"),
         }
     }
-}
-
-/// Leaves what is durable, all that is visible, or a prefix of that which has what is durable.
-fn tear(bytes: &mut Vec<u8>, durable: &mut Vec<u8>, pick: &mut dyn FnMut(u64) -> u64) {
-    match pick(3) {
-        0 => bytes.clone_from(durable),
-        1 => {}
-        _ => {
-            let least = durable.len().min(bytes.len());
-            let more = pick((bytes.len() - least) as u64 + 1);
-            bytes.truncate(least + usize::try_from(more).unwrap());
-        }
-    }
-    durable.clone_from(bytes);
 }
 
 fn tear_names(
@@ -314,7 +358,7 @@ impl Storage for RecordingStorage {
         self.begin_open(Call::SyncDirectory, directory, "")?;
         match &mut self.0.borrow_mut().nodes[directory.node] {
             Node::Directory { entries, durable } => durable.clone_from(entries),
-            Node::File { .. } => panic!("{} is a file", directory.name),
+            Node::File(_) => panic!("{} is a file", directory.name),
         }
         Ok(())
     }
@@ -324,7 +368,7 @@ impl Storage for RecordingStorage {
         let state = self.0.borrow();
         for (name, node) in state.entries(directory.node) {
             match &state.nodes[*node] {
-                Node::File { .. } => visit(name, EntryKind::File),
+                Node::File(_) => visit(name, EntryKind::File),
                 Node::Directory { .. } => visit(name, EntryKind::Directory),
             }
         }
@@ -343,14 +387,14 @@ impl Storage for RecordingStorage {
 
     fn create(&self, directory: &Handle, name: &Name) -> Result<Handle, StorageError> {
         self.begin(Call::Create, name, "")?;
-        let node = Node::File { bytes: Vec::new(), durable: Vec::new() };
+        let node = Node::File(Contents::default());
         let node = self.add(Call::Create, directory, name, node)?;
         Ok(self.handle(node, *name))
     }
 
     fn read(&self, file: &Handle, position: u64, buffer: &mut [u8]) -> Result<usize, StorageError> {
         self.begin_open(Call::Read, file, "")?;
-        self.with_file(file, |bytes, _| {
+        self.with_file(file, |Contents { bytes, .. }| {
             let rest = bytes.get(usize::try_from(position).unwrap()..).unwrap_or(&[]);
             let count = rest.len().min(buffer.len());
             buffer[..count].copy_from_slice(&rest[..count]);
@@ -362,7 +406,7 @@ impl Storage for RecordingStorage {
         let short = self.begin_open(Call::Write, file, &format!(" at {position} +{}", bytes.len()))?;
         let count = short.map_or(bytes.len(), |count| count.min(bytes.len()));
         let from = usize::try_from(position).unwrap();
-        self.with_file(file, |contents, _| {
+        self.with_file(file, |Contents { bytes: contents, .. }| {
             if contents.len() < from + count {
                 contents.resize(from + count, 0);
             }
@@ -373,23 +417,28 @@ impl Storage for RecordingStorage {
 
     fn length(&self, file: &Handle) -> Result<u64, StorageError> {
         self.begin_open(Call::Length, file, "")?;
-        Ok(self.with_file(file, |bytes, _| bytes.len() as u64))
+        Ok(self.with_file(file, |contents| contents.bytes.len() as u64))
     }
 
     fn set_length(&self, file: &Handle, length: u64) -> Result<(), StorageError> {
         self.begin_open(Call::SetLength, file, &format!(" {length}"))?;
-        self.with_file(file, |bytes, _| bytes.resize(usize::try_from(length).unwrap(), 0));
+        self.with_file(file, |contents| contents.bytes.resize(usize::try_from(length).unwrap(), 0));
         Ok(())
     }
 
     fn sync(&self, file: &Handle) -> Result<(), StorageError> {
-        self.begin_open(Call::Sync, file, "")?;
-        self.with_file(file, |bytes, durable| durable.clone_from(bytes));
-        Ok(())
+        let begun = self.begin_open(Call::Sync, file, "");
+        self.with_file(file, |contents| match begun {
+            Ok(_) => contents.sync(),
+            Err(_) => contents.fail_sync(),
+        });
+        begun.map(|_| ())
     }
 
     fn drop_cache(&self, file: &Handle) -> Result<(), StorageError> {
-        self.begin_open(Call::DropCache, file, "").map(|_| ())
+        self.begin_open(Call::DropCache, file, "")?;
+        self.with_file(file, Contents::drop_cache);
+        Ok(())
     }
 
     fn rename(
