@@ -13,6 +13,7 @@ pub mod fence_copy;
 pub mod image;
 pub mod invariants;
 pub mod partition_image;
+pub mod provenance;
 pub mod reference;
 #[cfg(test)]
 mod specimen;
