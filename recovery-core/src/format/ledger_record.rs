@@ -148,6 +148,20 @@ impl LedgerKind {
         }
     }
 
+    /// Whether this is [`LedgerKind::CleanStop`].
+    pub const fn is_clean_stop(&self) -> bool {
+        match self {
+            Self::CleanStop { .. } => true,
+            Self::Opened { .. }
+            | Self::Frontier { .. }
+            | Self::Sealed { .. }
+            | Self::Floor
+            | Self::Reserved
+            | Self::Recovered { .. }
+            | Self::AcceptedLoss { .. } => false,
+        }
+    }
+
     /// The permanent word for this kind.
     pub const fn code(&self) -> &'static str {
         match self {

@@ -27,8 +27,8 @@ pub struct Chain {
 
 impl Chain {
     /// A chain of `segments`, ascending.
-    pub fn new(partition: PartitionId, segments: Vec<ChainSegment>) -> Self {
-        let mut chain = Self { partition, segments: Vec::with_capacity(segments.len() + 1) };
+    pub fn new(partition: PartitionId, segments: impl IntoIterator<Item = ChainSegment>) -> Self {
+        let mut chain = Self { partition, segments: Vec::new() };
         for segment in segments {
             chain.push(segment);
         }

@@ -31,6 +31,7 @@ impl<S: Storage> Writer<S> {
                 self.poison.after_ledger(ledger.sync(storage))?;
             }
             self.expired.extend(self.chain.take_front(count).map(|segment| segment.start));
+            self.unsynced_indexes.retain(|segment| *segment >= floor);
         }
         self.remove_expired(storage)
     }

@@ -161,6 +161,7 @@ impl<S: Storage> Writer<S> {
         let files = roll.log.zip(roll.index).expect("both files were created");
         let active = Active::new(files.0, files.1, cursor);
         if let Some(before) = self.active.replace(active) {
+            self.unsynced_indexes.push(before.cursor.segment);
             before.close(storage);
         }
         self.chain.push(ChainSegment {

@@ -2,8 +2,8 @@
 
 use super::announcement::Announcement;
 use super::{Acknowledged, Writer, WriterError};
-use crate::format::{LedgerKind, LedgerRecord, Mark};
-use crate::storage::Storage;
+use crate::format::{FileName, LedgerKind, LedgerRecord, Mark};
+use crate::storage::{Access, Storage, exact};
 use crate::units::Offset;
 
 impl<S: Storage> Writer<S> {
@@ -27,7 +27,7 @@ impl<S: Storage> Writer<S> {
         self.poison.after_ledger(ledger.sync(storage))
     }
 
-    /// Flushes, makes log, index and directory durable, and says in the ledger that nothing follows: the
+    /// Flushes, makes log, indexes and directory durable, and says in the ledger that nothing follows: the
     /// reserved offset falls to exactly the next one. A partition that is stopped already stays as it is.
     ///
     /// The writer may go on afterwards; it is then as if it had been opened again.
@@ -44,6 +44,7 @@ impl<S: Storage> Writer<S> {
             return Ok(acknowledged);
         }
         self.announce(storage)?;
+        self.sync_older_indexes(storage)?;
         let active = self.active.as_ref().expect("announcing closes no segment");
         self.poison.sync(storage, &active.log)?;
         self.poison.sync(storage, &active.index)?;
@@ -56,18 +57,25 @@ impl<S: Storage> Writer<S> {
         }
         Ok(acknowledged)
     }
+
+    /// Syncs the indexes of the segments that were rolled away or adopted. Nothing syncs them before: an
+    /// index is derived data, but who comes after a clean stop may know no better than to believe it.
+    fn sync_older_indexes(&mut self, storage: &S) -> Result<(), WriterError> {
+        while let Some(segment) = self.unsynced_indexes.last() {
+            let name = FileName::index(*segment);
+            let directory = &self.directory.directory;
+            let index = exact::uninterrupted(|| storage.open(directory, &name, Access::ReadWrite))
+                .map_err(WriterError::Io)?;
+            let synced = self.poison.sync(storage, &index);
+            storage.close(index);
+            synced?;
+            self.unsynced_indexes.pop();
+        }
+        Ok(())
+    }
 }
 
 /// Whether the newest record is a clean stop at just this place.
 fn says_stopped(newest: &LedgerRecord, end: Mark, next_offset: Offset) -> bool {
-    match newest.kind {
-        LedgerKind::CleanStop { mark } => mark == end && newest.reserved_offset == next_offset,
-        LedgerKind::Opened { .. }
-        | LedgerKind::Frontier { .. }
-        | LedgerKind::Sealed { .. }
-        | LedgerKind::Floor
-        | LedgerKind::Reserved
-        | LedgerKind::Recovered { .. }
-        | LedgerKind::AcceptedLoss { .. } => false,
-    }
+    newest.kind.is_clean_stop() && newest.kind.mark() == Some(end) && newest.reserved_offset == next_offset
 }

@@ -35,6 +35,8 @@ pub struct Writer<S: Storage> {
     pub(super) chain: Chain,
     /// Segments below the floor whose files may still be there.
     pub(super) expired: Vec<SegmentStart>,
+    /// Segments but the last whose index a clean stop has to sync still.
+    pub(super) unsynced_indexes: Vec<SegmentStart>,
     /// The last segment; `None` until a partition without one is appended to.
     pub(super) active: Option<Active<S>>,
     pub(super) ledger: Option<LedgerWriter<S>>,
@@ -88,6 +90,11 @@ impl<S: Storage> Writer<S> {
         if let Some(ledger) = &mut ledger {
             ledger.set_durability(options.durability);
         }
+        let was_stopped = ledger.as_ref().is_some_and(|ledger| ledger.newest().kind.is_clean_stop());
+        let unsynced_indexes = match adopted.segments.split_last() {
+            Some((_, older)) if !was_stopped => older.iter().map(|segment| segment.start).collect(),
+            Some(_) | None => Vec::new(),
+        };
         let has_ledger = ledger.is_some() || options.new_ledger.is_some();
         let segments = adopted.segments.iter().map(|segment| ChainSegment {
             start: segment.start,
@@ -97,7 +104,8 @@ impl<S: Storage> Writer<S> {
         });
         let writer = Self {
             namespace: adopted.namespace,
-            chain: Chain::new(adopted.namespace.partition_id(), segments.collect()),
+            chain: Chain::new(adopted.namespace.partition_id(), segments),
+            unsynced_indexes,
             announcement: if has_ledger { Announcement::of(adopted.segments) } else { Announcement::none() },
             roll: active.as_ref().and_then(|active| Roll::cut_short(active, ledger.as_ref())),
             next_offset: adopted.next_offset,
@@ -258,11 +266,8 @@ impl<S: Storage> Opening<S> {
             let reserve_block = options.reserve_block;
             return Err(OptionsError::ReserveNeedsLedger { reserve_block }.into());
         }
-        if self.ledger.is_none()
-            && options.new_ledger.is_some()
-            && adopted.invalid_ledger_length > Length::ZERO
-        {
-            return Err(OpenError::LedgerInTheWay { length: adopted.invalid_ledger_length });
+        if self.ledger.is_none() && options.new_ledger.is_some() {
+            check_ledger_name(storage, directory, adopted)?;
         }
         if let Some(last) = adopted.segments.last() {
             self.active = Some(open_segment(storage, directory, last)?);
@@ -285,6 +290,27 @@ fn check_chain_hashes(adopted: &Adopted) -> Result<(), OpenError> {
     match adopted.segments.iter().find(|segment| segment.chain_hash.is_none()) {
         Some(segment) => Err(OpenError::ChainHashUnknown { segment: segment.start }),
         None => Ok(()),
+    }
+}
+
+/// What has the ledger's name and is none has been set aside by the plan, or it would be replaced.
+fn check_ledger_name<S: Storage>(
+    storage: &S,
+    directory: &PartitionDirectory<S>,
+    adopted: &Adopted,
+) -> Result<(), OpenError> {
+    let length = adopted.invalid_ledger_length;
+    if length == Length::ZERO {
+        return Ok(());
+    }
+    let name = FileName::ledger();
+    match exact::uninterrupted(|| storage.open(&directory.directory, &name, Access::Read)) {
+        Ok(file) => {
+            storage.close(file);
+            Err(OpenError::LedgerInTheWay { length })
+        }
+        Err(error) if error.is_not_found() => Ok(()),
+        Err(error) => Err(OpenError::Io(error)),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Opening a writer, and what its first append tells the ledger.
 
 use recovery_core::partition::{Adopted, Writer};
+use recovery_core::plan::PlanOptions;
 use recovery_core::storage::Errno;
-use recovery_core::units::{Durability, Length, Offset};
+use recovery_core::units::{Durability, Offset};
 
 use crate::partition_world::{
-    EIO, LARGE, World, adopt, batch, calls, empty, file, ledger_lines, options, refused, segment_files,
-    small_ledger, without_ledger, written,
+    EIO, LARGE, Recovered, World, adopt, batch, calls, empty, file, ledger_lines, options, recover_with,
+    refused, segment_files, small_ledger, without_ledger, written,
 };
 use crate::recording_storage::{Fault, RecordingStorage};
 
@@ -128,12 +129,18 @@ fn a_file_of_another_length_than_recovery_left_is_not_opened() {
 }
 
 #[test]
-fn a_writer_is_not_opened_over_a_file_that_only_looks_like_a_ledger() {
+fn a_ledger_is_not_made_over_a_file_that_nobody_has_set_aside() {
     let storage = empty();
-    let mut adopted = adopt(&storage);
-    adopted.invalid_ledger_length = Length::new(300);
-    let error = refused(&storage, adopted, options(Durability::Synced, LARGE));
+    storage.put(&file("ledger"), &[7; 300]);
+    let Recovered { adopted, .. } = recover_with(&storage, PlanOptions::default());
+    let error = refused(&storage, adopted.unwrap(), options(Durability::Synced, LARGE));
     assert_eq!(error.code(), "ledger-in-the-way");
+    assert_eq!(storage.bytes(&file("ledger")).unwrap(), [7; 300]);
+
+    let mut world = World::start(storage, options(Durability::Synced, LARGE));
+    assert_eq!(world.storage.names(), Vec::<String>::new(), "recovery has set it aside");
+    world.append(1).unwrap();
+    assert_eq!(ledger_lines(&world.storage), ["floor 0", "opened", "frontier 0:0:0"]);
 }
 
 #[test]

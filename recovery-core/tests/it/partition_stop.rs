@@ -60,6 +60,29 @@ fn a_start_and_a_stop_without_an_append_write_nothing_after_a_clean_stop() {
 }
 
 #[test]
+fn a_clean_stop_syncs_the_index_of_every_segment_once() {
+    let mut world = written(Durability::Synced, 512);
+    for _ in 0..4 {
+        world.write(1).unwrap();
+    }
+    let stop = calls(&mut world, |world| world.writer.stop(&world.storage).unwrap());
+    let expected = "\
+open 2.index
+sync 2.index
+open 0.index
+sync 0.index
+sync 4.log
+sync 4.index
+sync-directory partition
+";
+    assert!(stop.starts_with(expected), "{stop}");
+    let mut world = World::start(world.crash(), options(Durability::Synced, 512));
+    world.append(1).unwrap();
+    let stop = calls(&mut world, |world| world.writer.stop(&world.storage).unwrap());
+    assert!(!stop.contains("sync 0.index"), "a stop before this open has synced it: {stop}");
+}
+
+#[test]
 fn a_stop_that_fails_at_any_call_is_no_stop() {
     for durability in Durability::ALL {
         for k in 1.. {

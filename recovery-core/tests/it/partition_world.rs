@@ -83,8 +83,12 @@ pub(crate) struct Recovered {
     pub(crate) ledger: Option<LedgerWriter<RecordingStorage>>,
 }
 
-/// Settles, observes, decides, and carries the plan out.
+/// Settles, observes, decides, and carries the plan out, as a server that makes ledgers.
 pub(crate) fn recover(storage: &RecordingStorage) -> Recovered {
+    recover_with(storage, PlanOptions { makes_ledger: true, ..PlanOptions::default() })
+}
+
+pub(crate) fn recover_with(storage: &RecordingStorage, options: PlanOptions) -> Recovered {
     let mut workspace = Workspace::new(4096);
     let directory = storage.partition();
     let expectation = Expectation { incarnation: Some(INCARNATION), ..Expectation::of(NAMESPACE) };
@@ -96,7 +100,7 @@ pub(crate) fn recover(storage: &RecordingStorage) -> Recovered {
     assert_eq!(observed.failure, None);
     let facts = observed.facts;
     let verdict = decide(&facts);
-    let mut applying = Applying::new(build(&facts, &verdict, PlanOptions::default()));
+    let mut applying = Applying::new(build(&facts, &verdict, options));
     while applying.step(storage, &directory, &facts, &mut workspace, STEP).unwrap() == Progress::More {}
     let ledger = applying.finish(storage).ledger;
     directory.close(storage);
