@@ -146,3 +146,25 @@ fn without_a_ledger_a_gap_is_not_written() {
     let reserving = PartitionOptions { reserve_block: 5, ..without };
     assert_eq!(refused(&storage, adopted, reserving).code(), "reserve-needs-ledger");
 }
+
+/// G17: one failed write must not re-open the offsets that were given out before.
+#[test]
+fn a_reserved_offset_holds_however_the_first_append_fails() {
+    let storage = written_with(reserving(100));
+    for k in 1.. {
+        let mut world = World::start(storage.after_power_cut(), reserving(100));
+        world.storage.arm(k, &[Fault::Error(Errno::IO)]);
+        let appended = world.append(1);
+        if world.storage.disarm() {
+            assert_eq!(k, 11, "every call of the first append was made to fail once");
+            break;
+        }
+        if appended.unwrap_err().code() == "io" {
+            assert_eq!(world.append(1).unwrap().base_offset, Offset::new(101), "call {k}");
+        }
+        for storage in [world.storage.after_power_cut(), world.crash()] {
+            let mut again = World::start(storage, reserving(100));
+            assert_eq!(again.append(1).unwrap().base_offset, Offset::new(101), "call {k}");
+        }
+    }
+}
