@@ -7,7 +7,7 @@
 use crate::decide::{Verdict, decide};
 use crate::ledger::LedgerWriter;
 use crate::observe::{Expectation, Observation, Observed, PartitionFacts, Progress, Unavailable, Workspace};
-use crate::plan::{Applied, Applying, FencedFile, Plan, PlanOptions, Settling, build};
+use crate::plan::{Applied, Applying, FencedFile, Plan, PlanOptions, Settling, Step, build};
 use crate::storage::{PartitionDirectory, Storage, StorageError};
 
 /// How far recovery goes.
@@ -34,21 +34,27 @@ pub enum RecoveryStep {
 
 /// What recovery of one partition came to.
 pub struct Recovered<S: Storage> {
-    /// What was found; incomplete if the verdict is unavailable.
+    /// What was found.
     pub facts: PartitionFacts,
+    /// Whether the facts are about all of the partition: a call that fails while it is looked at leaves
+    /// them incomplete, and one that fails while the plan is carried out does not.
+    pub is_observed: bool,
     /// What follows.
     pub verdict: Verdict,
     /// What there is to do, or was done.
     pub plan: Plan,
-    /// What lies in fences now of all that the plan set aside; empty under [`Mode::Look`].
+    /// What lies in fences now of all that the plan set aside; empty under [`Mode::Look`], and if a step
+    /// failed, since nothing was taken stock of then.
     pub fenced: Vec<FencedFile>,
+    /// The step that failed. Those before it are done.
+    pub stopped_at: Option<Step>,
     /// The ledger, if records were added to it. The caller hands it to a writer or closes it.
     pub ledger: Option<LedgerWriter<S>>,
 }
 
 enum Phase<S: Storage> {
-    Settling(Settling<S>),
-    Observing(Observation<S>),
+    Settling(Box<Settling<S>>),
+    Observing(Box<Observation<S>>),
     Applying {
         facts: Box<PartitionFacts>,
         verdict: Box<Verdict>,
@@ -77,8 +83,10 @@ impl<S: Storage> Recovery<S> {
         workspace: &mut Workspace,
     ) -> Self {
         let phase = match mode {
-            Mode::Look => Phase::Observing(Observation::new(expectation, workspace)),
-            Mode::Repair => Phase::Settling(Settling::new(expectation, options.sync_indexes, workspace)),
+            Mode::Look => Phase::Observing(Box::new(Observation::new(expectation, workspace))),
+            Mode::Repair => {
+                Phase::Settling(Box::new(Settling::new(expectation, options.sync_indexes, workspace)))
+            }
         };
         Self { expectation, options, mode, phase }
     }
@@ -99,9 +107,10 @@ impl<S: Storage> Recovery<S> {
             Phase::Settling(settling) => match settling.step(storage, partition, workspace, limit) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Done) => {
-                    self.phase = Phase::Observing(Observation::new(self.expectation, workspace));
+                    let observation = Observation::new(self.expectation, workspace);
+                    self.phase = Phase::Observing(Box::new(observation));
                 }
-                Err(error) => self.fail(error),
+                Err(error) => self.fail(&error),
             },
             Phase::Observing(observation) => {
                 if observation.step(storage, partition, workspace, limit) == Progress::Done {
@@ -112,7 +121,7 @@ impl<S: Storage> Recovery<S> {
                 match applying.step(storage, partition, facts, workspace, limit) {
                     Ok(Progress::More) => {}
                     Ok(Progress::Done) => self.end_applying(storage),
-                    Err(error) => self.fail(error),
+                    Err(error) => self.fail(&error),
                 }
             }
             Phase::Done(_) | Phase::Between => {}
@@ -175,6 +184,7 @@ impl<S: Storage> Recovery<S> {
             unreachable!("facts come from an observation")
         };
         let Observed { facts, failure } = observation.finish();
+        let is_observed = failure.is_none();
         let verdict = match failure {
             Some(failure) => Verdict::unavailable(failure, &facts.segments),
             None => decide(&facts),
@@ -183,7 +193,15 @@ impl<S: Storage> Recovery<S> {
         assert!(verdict.is_served() || plan.is_empty(), "nothing is planned for what is not served");
         let is_over = self.mode == Mode::Look || plan.is_empty();
         self.phase = if is_over {
-            Phase::Done(Box::new(Recovered { facts, verdict, plan, fenced: Vec::new(), ledger: None }))
+            Phase::Done(Box::new(Recovered {
+                facts,
+                is_observed,
+                verdict,
+                plan,
+                fenced: Vec::new(),
+                stopped_at: None,
+                ledger: None,
+            }))
         } else {
             let applying = Box::new(Applying::new(plan.clone()));
             Phase::Applying { facts: Box::new(facts), verdict: Box::new(verdict), plan, applying }
@@ -198,19 +216,34 @@ impl<S: Storage> Recovery<S> {
         };
         let Applied { fenced, ledger } = applying.finish(storage);
         let (facts, verdict) = (*facts, *verdict);
-        self.phase = Phase::Done(Box::new(Recovered { facts, verdict, plan, fenced, ledger }));
+        self.phase = Phase::Done(Box::new(Recovered {
+            facts,
+            is_observed: true,
+            verdict,
+            plan,
+            fenced,
+            stopped_at: None,
+            ledger,
+        }));
     }
 
     /// An error is no evidence: whatever was found, the partition is unavailable.
-    fn fail(&mut self, error: StorageError) {
-        let (facts, plan) = match std::mem::replace(&mut self.phase, Phase::Between) {
-            Phase::Applying { facts, plan, .. } => (*facts, plan),
+    fn fail(&mut self, error: &StorageError) {
+        let (facts, plan, stopped_at) = match std::mem::replace(&mut self.phase, Phase::Between) {
+            Phase::Applying { facts, plan, applying, .. } => (*facts, plan, applying.current().copied()),
             Phase::Settling(_) | Phase::Observing(_) | Phase::Done(_) | Phase::Between => {
-                (PartitionFacts::of_nothing(self.expectation), Plan::default())
+                (PartitionFacts::of_nothing(self.expectation), Plan::default(), None)
             }
         };
-        let verdict = Verdict::unavailable(Unavailable::Io(error), &facts.segments);
-        self.phase =
-            Phase::Done(Box::new(Recovered { facts, verdict, plan, fenced: Vec::new(), ledger: None }));
+        let verdict = Verdict::unavailable(Unavailable::Io(*error), &facts.segments);
+        self.phase = Phase::Done(Box::new(Recovered {
+            facts,
+            is_observed: stopped_at.is_some(),
+            verdict,
+            plan,
+            fenced: Vec::new(),
+            stopped_at,
+            ledger: None,
+        }));
     }
 }
