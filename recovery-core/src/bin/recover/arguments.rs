@@ -58,6 +58,11 @@ pub(crate) enum Command {
     Check(Partition),
     /// Like check, and list the steps of the repair in order; changes nothing
     Plan(Partition),
+    /// Repair a partition, or leave it untouched where that is refused
+    ///
+    /// Takes the directory's lock alone, writes back and drops what the page cache holds of it, verifies
+    /// every byte, then takes the steps that `plan` lists. A crash at any point is repaired by `apply`.
+    Apply(Partition),
     /// Decode the bytes of one file and show each check; changes nothing
     ///
     /// A log shows the batch at the position with its messages, an index its entries, a ledger its records,

@@ -1,6 +1,6 @@
-//! The operator's tool: `recover check|plan DIR` and `recover inspect FILE[@POSITION]`.
+//! The operator's tool: `recover check|plan|apply DIR` and `recover inspect FILE[@POSITION]`.
 //!
-//! Promises: no command changes anything; standard output holds the answer and nothing else. Leaves out:
+//! Promises: only `apply` changes anything; standard output holds the answer and nothing else. Leaves out:
 //! every judgement, which is the library's.
 
 mod arguments;
@@ -39,6 +39,7 @@ fn main() -> Exit {
     match &arguments.command {
         Command::Check(partition) => recover(console, partition, Mode::Check),
         Command::Plan(partition) => recover(console, partition, Mode::Plan),
+        Command::Apply(partition) => recover(console, partition, Mode::Apply),
         Command::Inspect(inspection) => inspect(console, inspection),
     }
 }
@@ -50,9 +51,13 @@ fn recover(console: Console, partition: &Partition, mode: Mode) -> Exit {
     };
     let expectation =
         Expectation { durability: partition.durability.into(), ..Expectation::of(target.namespace) };
-    let found = match OsStorage::open_read_only(&target.root) {
-        Ok(storage) => session::look(&storage, &target.components, expectation),
-        Err(error) => Found::unavailable(&Unavailable::Io(error), None),
+    let opened = match mode {
+        Mode::Check | Mode::Plan => OsStorage::open_read_only(&target.root),
+        Mode::Apply => OsStorage::open(&target.root),
+    };
+    let found = match opened {
+        Ok(storage) => session::run(&storage, &target.components, expectation, mode),
+        Err(error) => Found::unavailable(&Unavailable::Io(error)),
     };
     let report = Report { mode, target: &target, replicas: partition.replicas, found: &found };
     console.answer(&report::text(&report), &PartitionObject::of(&report), report.exit())

@@ -1,20 +1,20 @@
-//! One command on one partition: open, lock, observe, decide, plan, and with `apply` carry it out.
+//! One command on one partition: open, lock, recover as far as the command goes, close.
 //!
 //! Promises: `check` and `plan` make no call that changes anything; whatever fails, the partition is closed
 //! and the failure is in the answer. Leaves out: every judgement, and the words for it.
 
 use std::io::{IsTerminal, stderr};
 
-use recovery_core::decide::{Verdict, decide};
-use recovery_core::observe::{
-    Expectation, Observation, PartitionFacts, Progress, Unavailable, Work, Workspace,
-};
-use recovery_core::plan::{Plan, PlanOptions, build};
+use recovery_core::decide::Verdict;
+use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable, Work, Workspace};
+use recovery_core::plan::{FencedFile, Plan, PlanOptions, Step};
+use recovery_core::recovery::{self, Recovered, Recovery, RecoveryStep};
 use recovery_core::storage::{
     Access, EntryKind, LockMode, Name, PartitionDirectory, Storage, StorageError, exact,
 };
 
 use crate::progress::ScanProgress;
+use crate::report::Mode;
 
 /// Bytes of the windows over the files: small enough to stay in a processor's cache.
 const WINDOW_BYTES: usize = 64 * 1024;
@@ -22,59 +22,107 @@ const WINDOW_BYTES: usize = 64 * 1024;
 /// Bytes of one step, after which the progress bar moves.
 const STEP_BYTES: u64 = 8 * 1024 * 1024;
 
+/// The tool hands a partition over as if its server had stopped cleanly.
+const PLAN_OPTIONS: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false };
+
 /// What a command came to.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// Everything that was found; `None` if not enough could be read to say.
     pub(crate) facts: Option<PartitionFacts>,
-    /// What was read, as far as it came; `None` if the partition could not be opened.
+    /// What was read, as far as it came; `None` if nothing was.
     pub(crate) work: Option<Work>,
     /// What follows.
     pub(crate) verdict: Verdict,
-    /// What carries that out.
+    /// What carries that out, or carried it out.
     pub(crate) plan: Plan,
+    /// What lies in fences of all that the plan set aside; `None` if nothing was to be changed, or carrying
+    /// the plan out failed.
+    pub(crate) fenced: Option<Vec<FencedFile>>,
+    /// The step that failed.
+    pub(crate) failed: Option<Step>,
 }
 
 impl Found {
     /// Nothing, for this cause.
-    pub(crate) fn unavailable(cause: &Unavailable, work: Option<Work>) -> Self {
-        Self { facts: None, work, verdict: Verdict::unavailable(*cause, &[]), plan: Plan::default() }
-    }
-}
-
-/// Looks at the partition that `components` lead to, and changes nothing.
-pub(crate) fn look<S: Storage>(storage: &S, components: &[Name], expectation: Expectation) -> Found {
-    match PartitionDirectory::open(storage, components) {
-        Ok(partition) => {
-            let found = match partition.lock(storage, LockMode::Shared) {
-                Ok(()) => observe(storage, &partition, expectation),
-                Err(cause) => Found::unavailable(&cause, None),
-            };
-            partition.close(storage);
-            found
+    pub(crate) fn unavailable(cause: &Unavailable) -> Self {
+        Self {
+            facts: None,
+            work: None,
+            verdict: Verdict::unavailable(*cause, &[]),
+            plan: Plan::default(),
+            fenced: None,
+            failed: None,
         }
-        Err(error) => Found::unavailable(&Unavailable::Io(error), None),
+    }
+
+    fn new<S: Storage>(mode: Mode, recovered: Recovered<S>) -> Self {
+        let is_applied = mode == Mode::Apply && recovered.stopped_at.is_none();
+        Self {
+            work: Some(recovered.facts.work),
+            facts: recovered.is_observed.then_some(recovered.facts),
+            verdict: recovered.verdict,
+            plan: recovered.plan,
+            fenced: is_applied.then_some(recovered.fenced),
+            failed: recovered.stopped_at,
+        }
     }
 }
 
-fn observe<S: Storage>(storage: &S, partition: &PartitionDirectory<S>, expectation: Expectation) -> Found {
+/// Does what the command says with the partition that `components` lead to.
+pub(crate) fn run<S: Storage>(
+    storage: &S,
+    components: &[Name],
+    expectation: Expectation,
+    mode: Mode,
+) -> Found {
+    let partition = match PartitionDirectory::open(storage, components) {
+        Ok(partition) => partition,
+        Err(error) => return Found::unavailable(&Unavailable::Io(error)),
+    };
+    let lock = match mode {
+        Mode::Check | Mode::Plan => LockMode::Shared,
+        Mode::Apply => LockMode::Exclusive,
+    };
+    let found = match partition.lock(storage, lock) {
+        Ok(()) => recover(storage, &partition, expectation, mode),
+        Err(cause) => Found::unavailable(&cause),
+    };
+    partition.close(storage);
+    found
+}
+
+fn recover<S: Storage>(
+    storage: &S,
+    partition: &PartitionDirectory<S>,
+    expectation: Expectation,
+    mode: Mode,
+) -> Found {
     let progress = ScanProgress::new(scan_bytes(storage, partition));
     let mut workspace = Workspace::new(WINDOW_BYTES);
-    let mut observation = Observation::new(expectation, &mut workspace);
-    while observation.step(storage, partition, &mut workspace, STEP_BYTES) == Progress::More {
-        progress.show("verifying", observation.bytes_read());
+    let depth = match mode {
+        Mode::Check | Mode::Plan => recovery::Mode::Look,
+        Mode::Apply => recovery::Mode::Repair,
+    };
+    let mut recovery = Recovery::new(expectation, depth, PLAN_OPTIONS, &mut workspace);
+    while recovery.step(storage, partition, &mut workspace, STEP_BYTES) == Progress::More {
+        progress.show(word(recovery.reached()), recovery.bytes_observed());
     }
-    let observed = observation.finish();
-    if let Some(cause) = observed.failure {
-        return Found::unavailable(&cause, Some(observed.facts.work));
+    let mut recovered = recovery.finish();
+    if let Some(ledger) = recovered.ledger.take() {
+        ledger.close(storage);
     }
-    let verdict = decide(&observed.facts);
-    let plan = build(&observed.facts, &verdict, PLAN_OPTIONS);
-    Found { work: Some(observed.facts.work), facts: Some(observed.facts), verdict, plan }
+    Found::new(mode, recovered)
 }
 
-/// The tool hands a partition over as if its server had stopped cleanly.
-const PLAN_OPTIONS: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false };
+/// What a person sees beside the bar.
+const fn word(step: RecoveryStep) -> &'static str {
+    match step {
+        RecoveryStep::Settle => "settling",
+        RecoveryStep::Observe => "verifying",
+        RecoveryStep::Apply | RecoveryStep::Done => "repairing",
+    }
+}
 
 /// How many bytes a scan reads, if a bar would be seen and it can be told. What fails here fails again, and
 /// is told, when it is observed.

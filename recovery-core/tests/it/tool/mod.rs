@@ -4,6 +4,7 @@
 mod inspection;
 mod mistakes;
 mod names;
+mod repair;
 mod streams;
 mod verdicts;
 
@@ -96,7 +97,27 @@ fn look(fixture: &Fixture, line: &str) -> Run {
     run
 }
 
+/// Compares a run with what is expected of it; how much was read and hashed is not.
 #[track_caller]
 fn check(run: &Run, expected: &str) {
-    assert_eq!(run.to_string(), expected);
+    assert_eq!(without_work(&run.to_string()), expected);
+}
+
+/// The text with `N` for the numbers of bytes that were read and hashed: they belong to the probe.
+fn without_work(text: &str) -> String {
+    let lines = text.split_inclusive('\n').map(|line| match line.split_once(" bytes read and ") {
+        Some((_, rest)) => {
+            let after = rest.trim_start_matches(|character: char| character.is_ascii_digit());
+            format!("N bytes read and N{after}")
+        }
+        None => line.to_owned(),
+    });
+    lines.collect()
+}
+
+/// Damages one bit of a file.
+fn flip(path: &Path, position: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[position] ^= 1;
+    fs::write(path, bytes).unwrap();
 }

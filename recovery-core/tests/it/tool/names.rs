@@ -81,7 +81,8 @@ steps
      6  sync-fence        make the names in the fence durable
      7  sync-directory    make the names in the partition directory durable
 
-58422 bytes read and 52062 hashed, through the page cache; nothing was changed
+N bytes read and N hashed, through the page cache; nothing was changed
+hint: recover apply streams/2/topics/0/partitions/0 takes these steps
 ",
     );
 }

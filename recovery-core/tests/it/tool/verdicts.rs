@@ -1,12 +1,9 @@
 //! What `check` and `plan` say of real partitions, whole and damaged.
 
-use std::fs;
-use std::path::Path;
-
 use recovery_core::storage::os::OsStorage;
 use recovery_core::storage::{LockMode, PartitionDirectory};
 
-use super::{check, look};
+use super::{check, flip, look};
 use crate::fixture::Fixture;
 use crate::memory_storage::name;
 
@@ -25,7 +22,7 @@ serve: 180 messages proven in 1 segment, next offset 180, nothing to repair
 
 left alone: offsets/
 
-58422 bytes read and 52062 hashed, through the page cache; nothing was changed
+N bytes read and N hashed, through the page cache; nothing was changed
 ",
     );
     check(
@@ -41,7 +38,7 @@ serve: 180 messages proven in 1 segment, next offset 180, nothing to repair
 
 left alone: offsets/
 
-58422 bytes read and 52062 hashed, through the page cache; nothing was changed
+N bytes read and N hashed, through the page cache; nothing was changed
 "#,
     );
 }
@@ -73,7 +70,7 @@ serve: 90 messages proven in 2 segments, next offset 90, a repair is due
 
 left alone: offsets/
 
-8245756 bytes read and 8242208 hashed, through the page cache; nothing was
+N bytes read and N hashed, through the page cache; nothing was
 changed
 apply would copy 1640 bytes aside, cut 1 log
 hint: recover plan streams/1/topics/0/partitions/0 lists the steps
@@ -112,8 +109,9 @@ steps
      5  cut-log           cut 00000000000000000050.log from 3641344 to 3639704
                           bytes
 
-8245756 bytes read and 8242208 hashed, through the page cache; nothing was
+N bytes read and N hashed, through the page cache; nothing was
 changed
+hint: recover apply streams/1/topics/0/partitions/0 takes these steps
 ",
     );
     let object = look(&fixture, "check --json DIR").object();
@@ -165,19 +163,13 @@ such in all)
 
 left alone: offsets/
 
-115933 bytes read and 111613 hashed, through the page cache; nothing was changed
+N bytes read and N hashed, through the page cache; nothing was changed
 ",
     );
     let run = look(&fixture, "check --json DIR --replicas 3");
     assert_eq!(run.exit, 20);
     assert_eq!(run.object()["reason"]["code"], "interior-damage");
     assert_eq!(run.object()["segments"][0]["action"], "keep");
-}
-
-fn flip(path: &Path, position: usize) {
-    let mut bytes = fs::read(path).unwrap();
-    bytes[position] ^= 1;
-    fs::write(path, bytes).unwrap();
 }
 
 #[test]

@@ -20,11 +20,19 @@ pub(super) fn hints(report: &Report<'_>) -> Vec<String> {
             Mode::Check if report.exit() == Exit::Repair => {
                 hints.push(format!("recover plan {directory} lists the steps"));
             }
-            Mode::Check | Mode::Plan => {}
+            Mode::Plan if report.exit() == Exit::Repair => {
+                hints.push(format!("recover apply {directory} takes these steps"));
+            }
+            Mode::Check | Mode::Plan | Mode::Apply => {}
         },
         Disposition::Refuse(reason) => hints.extend(for_reason(reason, report.replicas)),
         Disposition::Unavailable(Unavailable::Locked) => {
             hints.push("a server or another recover has the partition open; stop it first".to_owned());
+        }
+        Disposition::Unavailable(Unavailable::Io(_)) if report.found.failed.is_some() => {
+            hints.push(
+                "once the error clears, apply again: it finds what is done and does the rest".to_owned(),
+            );
         }
         Disposition::Unavailable(Unavailable::Io(_)) => {
             hints.push(

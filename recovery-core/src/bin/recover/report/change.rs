@@ -4,34 +4,70 @@ use recovery_core::plan::Step;
 
 use crate::paragraph::counted;
 
-/// The steps by what they change, as what somebody would do.
-pub(super) fn summary(steps: &[Step]) -> String {
-    let (mut cuts, mut saved, mut indexes, mut set_aside, mut records) = (0, 0, 0, 0, 0);
-    for step in steps {
-        match step {
-            Step::CutLog { .. } => cuts += 1,
-            Step::SaveResidue { length, .. } | Step::SaveIndex { length, .. } => saved += length.get(),
-            Step::InstallIndex { .. } => indexes += 1,
-            Step::SetAside { .. } => set_aside += 1,
-            Step::ReserveOffset { .. } | Step::RecordRecovered { .. } | Step::RecordCleanStop { .. } => {
-                records += 1;
+/// Whether the steps are still to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tense {
+    /// They were taken.
+    Past,
+    /// They would be.
+    Future,
+}
+
+/// How often a plan does what.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    bytes_copied: u64,
+    logs_cut: u64,
+    files_set_aside: u64,
+    indexes_written: u64,
+    records_added: u64,
+}
+
+impl Tally {
+    fn of(steps: &[Step]) -> Self {
+        let mut tally = Self::default();
+        for step in steps {
+            match step {
+                Step::SaveResidue { length, .. } | Step::SaveIndex { length, .. } => {
+                    tally.bytes_copied += length.get();
+                }
+                Step::CutLog { .. } => tally.logs_cut += 1,
+                Step::SetAside { .. } => tally.files_set_aside += 1,
+                Step::InstallIndex { .. } => tally.indexes_written += 1,
+                Step::ReserveOffset { .. } | Step::RecordRecovered { .. } | Step::RecordCleanStop { .. } => {
+                    tally.records_added += 1;
+                }
+                Step::Identify { .. }
+                | Step::MakeFence
+                | Step::CheckZeros { .. }
+                | Step::WriteReason
+                | Step::SyncFence
+                | Step::StageIndex { .. }
+                | Step::SyncDirectory => {}
             }
-            Step::Identify { .. }
-            | Step::MakeFence
-            | Step::CheckZeros { .. }
-            | Step::WriteReason
-            | Step::SyncFence
-            | Step::StageIndex { .. }
-            | Step::SyncDirectory => {}
         }
+        tally
     }
+}
+
+/// The steps by what they change.
+pub(super) fn summary(steps: &[Step], tense: Tense) -> String {
+    let tally = Tally::of(steps);
+    let verb = |future: &'static str, past: &'static str| match tense {
+        Tense::Future => future,
+        Tense::Past => past,
+    };
     let parts = [
-        (saved, format!("copy {} aside", counted(saved, "byte"))),
-        (cuts, format!("cut {}", counted(cuts, "log"))),
-        (set_aside, format!("set {} aside", counted(set_aside, "file"))),
-        (indexes, format!("write {} anew", counted(indexes, "index"))),
-        (records, format!("add {} to the ledger", counted(records, "record"))),
+        (tally.bytes_copied, verb("copy", "copied"), "byte", " aside"),
+        (tally.logs_cut, "cut", "log", ""),
+        (tally.files_set_aside, verb("move", "moved"), "file", " aside"),
+        (tally.indexes_written, verb("write", "wrote"), "index", " anew"),
+        (tally.records_added, verb("add", "added"), "record", " to the ledger"),
     ];
-    let told: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).collect();
+    let told: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, verb, noun, rest)| format!("{verb} {}{rest}", counted(count, noun)))
+        .collect();
     told.join(", ")
 }

@@ -29,6 +29,19 @@ pub(crate) enum Mode {
     Check,
     /// Look, and list the steps of a repair.
     Plan,
+    /// Repair.
+    Apply,
+}
+
+/// How far a plan is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Not at all.
+    Planned,
+    /// Up to a step that failed.
+    Stopped,
+    /// To its end.
+    Applied,
 }
 
 /// One partition, looked at or repaired.
@@ -52,6 +65,15 @@ impl<'a> Report<'a> {
             Disposition::Serve | Disposition::ServeFrom { .. } => Exit::Repair,
             Disposition::Refuse(_) => Exit::Refused,
             Disposition::Unavailable(_) => Exit::Unavailable,
+        }
+    }
+
+    /// How far the plan is carried out.
+    fn outcome(&self) -> Outcome {
+        match self.mode {
+            Mode::Check | Mode::Plan => Outcome::Planned,
+            Mode::Apply if self.found.failed.is_some() => Outcome::Stopped,
+            Mode::Apply => Outcome::Applied,
         }
     }
 

@@ -7,6 +7,7 @@ use recovery_core::observe::{PartitionFacts, SegmentFacts, Stop, Unavailable, Wo
 use recovery_core::storage::StorageError;
 use recovery_core::units::Offset;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::cause::CauseObject;
 use super::step::StepObject;
@@ -36,6 +37,8 @@ pub(crate) struct PartitionObject {
     others: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Vec<StepObject>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fenced: Option<Value>,
 }
 
 /// Offsets that no message holds.
@@ -89,8 +92,12 @@ impl PartitionObject {
                 .map(|facts| facts.listing.others.iter().map(|entry| entry.name.to_string()).collect()),
             steps: match report.mode {
                 Mode::Plan => Some(report.found.plan.steps.iter().map(StepObject::of).collect()),
-                Mode::Check => None,
+                Mode::Check | Mode::Apply => None,
             },
+            fenced: (report.mode == Mode::Apply).then(|| match &report.found.fenced {
+                Some(files) => files.iter().map(ToString::to_string).collect(),
+                None => Value::Null,
+            }),
         }
     }
 }

@@ -7,9 +7,10 @@ use recovery_core::decide::Disposition;
 use recovery_core::observe::{OtherEntry, PartitionFacts};
 use recovery_core::storage::EntryKind;
 
+use super::change::Tense;
 use super::object::messages;
 use super::segment_text::{block, is_whole, whole_line};
-use super::{Mode, Report, advice, cause, change, step};
+use super::{Mode, Outcome, Report, advice, cause, change, step};
 use crate::exit::Exit;
 use crate::palette::{BAD, DIM, GOOD, HEADING, REPAIR, UNKNOWN, paint};
 use crate::paragraph::{counted, paragraph};
@@ -72,7 +73,11 @@ fn served(report: &Report<'_>) -> String {
     let next = report.found.verdict.next_offset.expect("what is served has a next offset");
     let held = counted(messages(facts), "message");
     let segments = counted(facts.segments.len() as u64, "segment");
-    let state = if report.exit() == Exit::Clean { "nothing to repair" } else { "a repair is due" };
+    let state = match report.exit() {
+        Exit::Repair if report.outcome() == Outcome::Applied => "repaired",
+        Exit::Repair => "a repair is due",
+        Exit::Clean | Exit::Usage | Exit::Refused | Exit::Unavailable => "nothing to repair",
+    };
     format!("{held} proven in {segments}, next offset {next}, {state}")
 }
 
@@ -89,7 +94,7 @@ fn segments(report: &Report<'_>) -> String {
         if is_whole(facts, verdict.action) {
             text.push_str(&whole_run(&run.iter().map(|(facts, _)| whole_line(facts)).collect::<Vec<_>>()));
         } else {
-            text.push_str(&block(facts, verdict.action));
+            text.push_str(&block(facts, verdict.action, report.outcome()));
         }
     }
     text
@@ -137,14 +142,31 @@ fn entries(entries: &[OtherEntry]) -> Vec<String> {
     told.collect()
 }
 
-/// What was read, and what would be done.
+/// What was read, and what would be done or was.
 fn closing(report: &Report<'_>) -> String {
     let Some(work) = report.found.work else { return String::new() };
-    let read = format!("{} read and {} hashed", counted(work.bytes_read, "byte"), work.bytes_hashed);
-    let mut text =
-        format!("\n{}", paragraph("", &format!("{read}, through the page cache; nothing was changed")));
-    if report.mode == Mode::Check && !report.found.plan.is_empty() {
-        text.push_str(&paragraph("", &format!("apply would {}", change::summary(&report.found.plan.steps))));
+    let steps = &report.found.plan.steps;
+    let source = match report.mode {
+        Mode::Check | Mode::Plan => "through the page cache",
+        Mode::Apply => "the page cache dropped first",
+    };
+    let read =
+        format!("{} read and {} hashed, {source}", counted(work.bytes_read, "byte"), work.bytes_hashed);
+    let changed = match report.mode {
+        Mode::Apply if report.found.failed.is_some() => "the repair did not come to its end".to_owned(),
+        Mode::Apply if !steps.is_empty() => change::summary(steps, Tense::Past),
+        Mode::Check | Mode::Plan | Mode::Apply => "nothing was changed".to_owned(),
+    };
+    let mut text = format!("\n{}", paragraph("", &format!("{read}; {changed}")));
+    if report.mode == Mode::Check && !steps.is_empty() {
+        text.push_str(&paragraph("", &format!("apply would {}", change::summary(steps, Tense::Future))));
+    }
+    for file in report.found.fenced.iter().flatten() {
+        text.push_str(&paragraph("fenced: ", &file.to_string()));
+    }
+    if let Some(step) = &report.found.failed {
+        let told = format!("{} ({}); the steps before it were taken", step.code(), step::sentence(step));
+        text.push_str(&paragraph("stopped at: ", &told));
     }
     text
 }

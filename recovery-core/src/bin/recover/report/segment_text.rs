@@ -6,8 +6,9 @@ use recovery_core::observe::{
     BadChecksum, Evidence, IndexFacts, IndexState, Residue, SegmentFacts, Stop, StopDetail, Undecodable,
 };
 use recovery_core::storage::Errno;
-use recovery_core::units::Length;
+use recovery_core::units::{Length, Position};
 
+use super::Outcome;
 use super::object::last_offset;
 use crate::palette::{BAD, DIM, GOOD, REPAIR, UNKNOWN, paint};
 use crate::paragraph::{counted, paragraph};
@@ -33,7 +34,7 @@ pub(super) fn whole_line(facts: &SegmentFacts) -> String {
 }
 
 /// The block of a segment that has something wrong with it.
-pub(super) fn block(facts: &SegmentFacts, action: Action) -> String {
+pub(super) fn block(facts: &SegmentFacts, action: Action, outcome: Outcome) -> String {
     let share = if facts.proven.end == facts.log_length.as_position() {
         "all proven".to_owned()
     } else {
@@ -55,8 +56,11 @@ pub(super) fn block(facts: &SegmentFacts, action: Action) -> String {
     }
     line("evidence", &evidence(facts));
     line("index", &index(&facts.index));
-    line("action", &action_sentence(action));
-    let regions = regions(facts, false);
+    let is_applied = outcome == Outcome::Applied;
+    if outcome != Outcome::Stopped {
+        line("action", &action_sentence(action, is_applied));
+    }
+    let regions = regions(facts, is_applied && matches!(action, Action::Cut { .. }));
     if regions.iter().any(|region| region.kind != RegionKind::Proven) {
         text.push_str(&["    ", &draw(&regions), "\n", &region_list(&regions)].concat());
     }
@@ -228,16 +232,22 @@ fn index(index: &IndexFacts) -> String {
     }
 }
 
-fn action_sentence(action: Action) -> String {
+fn action_sentence(action: Action, is_applied: bool) -> String {
+    let cut = |at: Position| {
+        if is_applied {
+            format!("the log ends at byte {at} now")
+        } else {
+            format!("apply would end the log at byte {at}")
+        }
+    };
     match action {
         Action::Keep => "keep: not touched".to_owned(),
+        Action::RebuildIndex if is_applied => "rebuild-index: written anew".to_owned(),
         Action::RebuildIndex => "rebuild-index: apply would write it anew".to_owned(),
         Action::Cut { at, save } if save == Length::ZERO => {
-            format!("cut: apply would end the log at byte {at}; zeros are not copied aside")
+            format!("cut: {}; zeros are not copied aside", cut(at))
         }
-        Action::Cut { at, save } => {
-            format!("cut: apply would end the log at byte {at}, {save} bytes copied aside first")
-        }
+        Action::Cut { at, save } => format!("cut: {}, {save} bytes copied aside first", cut(at)),
     }
 }
 

@@ -13,6 +13,7 @@ mod arguments;
 mod inspect;
 mod object;
 mod sample;
+mod sentences;
 mod strip;
 mod target;
 mod text;

@@ -61,7 +61,7 @@ fn a_cut_and_a_gap_say_what_they_cost() {
 fn what_could_not_be_read_is_null_and_never_zero() {
     let error = StorageError { call: Call::Read, file: name("00000000000000000000.log"), errno: Errno::IO };
     assert_eq!(
-        object(Mode::Check, &Found::unavailable(&Unavailable::Io(error), None)),
+        object(Mode::Check, &Found::unavailable(&Unavailable::Io(error))),
         r#"{"version":1,"namespace":"1/2/3","disposition":"unavailable","reason":{"code":"io","sentence":"read of 00000000000000000000.log failed with EIO","call":"read","file":"00000000000000000000.log","error":"EIO"},"next_offset":null,"gap":null,"messages":null,"bytes_read":null,"bytes_hashed":null,"bytes_walked":null,"longest_step_bytes":null,"segments":null,"expired":null,"scratch":null,"others":null}"#
     );
     let mut unreadable = torn(0, 1, Residue::Unproven, 9);

@@ -133,7 +133,7 @@ pub(super) fn found(facts: &PartitionFacts, disposition: Disposition, actions: &
     let verdict = Verdict { disposition, next_offset, reserve: None, segments };
     let plan =
         build(facts, &verdict, PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false });
-    Found { facts: Some(facts.clone()), work: Some(facts.work), verdict, plan }
+    Found { facts: Some(facts.clone()), work: Some(facts.work), verdict, plan, fenced: None, failed: None }
 }
 
 pub(super) fn cut(at: u64, save: u64) -> Action {
