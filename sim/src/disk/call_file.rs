@@ -11,7 +11,7 @@ use super::file::FileId;
 use super::geometry::index;
 use super::handle::SimFile;
 use super::injection::Disturbance;
-use super::pending::Landing;
+use super::pending::{Landing, Withheld};
 use super::state::Disk;
 use super::step::{Hit, Subject};
 
@@ -209,15 +209,10 @@ impl Disk {
         assert!(at >= before, "a write leaves a pending change");
         let mut change = self.state.file(id).pending[at];
         let (start, end) = (change.position, change.end);
+        let mut with_length = change.extends();
         let missing = match hit.disturbance {
-            Disturbance::LoseWrite => {
-                change.landing = Landing::Lost;
-                change.length_after = change.length_before;
-                start
-            }
+            Disturbance::LoseWrite => start,
             Disturbance::MisdirectWrite { file, position } => {
-                change.landing = Landing::Lost;
-                change.length_after = change.length_before;
                 let mut bytes = vec![0; index(end - start)];
                 self.read_visible(id, start, &mut bytes);
                 self.overwrite_medium(file, position, &bytes, hit.fault, false);
@@ -227,6 +222,7 @@ impl Disk {
                 let kept = shortened(index(end - start), bytes) as u64;
                 change.landing = Landing::Altered;
                 change.contents = self.shear(id, at, kept);
+                with_length = false;
                 start + kept
             }
             Disturbance::Crash { .. }
@@ -240,14 +236,14 @@ impl Disk {
             | Disturbance::SwallowSyncError
             | Disturbance::GoReadOnly => return,
         };
+        if missing == start {
+            change.landing = Landing::Lost;
+            change.length_after = change.length_before;
+        }
+        change.withheld = hit.fault.map(|fault| Withheld { start: missing, fault, with_length });
         let file = self.state.file_mut(id);
         file.pending[at] = change;
         file.has_special = true;
-        if let Some(fault) = hit.fault {
-            let effect = Effect::Changed;
-            self.add_mark(Mark { file: id, start: missing, end, effect, fault });
-            self.state.faults.mark_length(id, fault);
-        }
     }
 
     /// The sectors of a pending write of which only the first `kept` bytes land.

@@ -209,7 +209,8 @@ impl Disk {
         self.state.file(id).pages.iter().take(pages.end).skip(pages.start).any(|slot| slot.medium.is_stored())
     }
 
-    fn keeps_all(&self, first: u32, count: u32) -> bool {
+    /// Whether all of some elements are to survive.
+    pub(super) fn keeps_all(&self, first: u32, count: u32) -> bool {
         (first..first + count).all(|bit| self.scratch.bits[index(u64::from(bit / 64))] >> (bit % 64) & 1 == 1)
     }
 }

@@ -62,6 +62,7 @@ impl Disk {
             let count = self.state.file(id).pending.len();
             if count > 0 {
                 let own = choice.of_file(id);
+                self.mark_survivors(id, count);
                 let resolved = self.resolve(
                     id,
                     count,
@@ -86,6 +87,23 @@ impl Disk {
             panic!("the simulated disk is wrong: {broken}");
         }
         report
+    }
+
+    /// Notes what the fault marks of a file are if its pending changes survive as chosen. Where some do not,
+    /// marks stay: a sector that was not written is as bad as before.
+    fn mark_survivors(&mut self, id: FileId, count: usize) {
+        let file = self.state.file(id);
+        if !file.is_marked && !file.has_special {
+            return;
+        }
+        if self.keeps_all(self.scratch.first_elements[id.slot()], self.pending_elements(id)) {
+            self.mark_written(id, count);
+            return;
+        }
+        for at in 0..count {
+            let change = self.state.file(id).pending[at];
+            self.mark_withheld(id, &change);
+        }
     }
 
     fn digest_of_choice(&self) -> u64 {

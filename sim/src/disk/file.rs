@@ -266,6 +266,7 @@ impl FileNode {
             reach: Reach::Memory,
             length_reach: Reach::Memory,
             is_lied_about: false,
+            withheld: None,
         });
     }
 
@@ -359,6 +360,7 @@ impl FileNode {
             reach: Reach::Memory,
             length_reach: Reach::Memory,
             is_lied_about: false,
+            withheld: None,
         }
     }
 }

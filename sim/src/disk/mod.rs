@@ -103,6 +103,8 @@ mod state;
 mod step;
 mod storage;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod writeback;
 
 use std::cell::RefCell;

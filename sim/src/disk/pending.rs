@@ -5,6 +5,7 @@
 
 use super::arena::Run;
 use super::directory::Reach;
+use super::fault::FaultId;
 
 /// What a pending change does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,17 @@ pub(super) struct Pending {
     pub(super) length_reach: Reach,
     /// A sync lied about it, so no barrier orders it.
     pub(super) is_lied_about: bool,
+    /// What keeps bytes of it from the medium, and from which position on.
+    pub(super) withheld: Option<Withheld>,
+}
+
+/// Bytes of a change that a fault keeps from the medium: from a position to the change's end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Withheld {
+    pub(super) start: u64,
+    pub(super) fault: FaultId,
+    /// The length that the change would have given the file is withheld, too.
+    pub(super) with_length: bool,
 }
 
 impl Pending {

@@ -105,9 +105,9 @@ pub(super) struct Rules {
     pub(super) fills: Fills,
     /// A fill shows in pages the medium had too, behind the old end.
     pub(super) fills_old_pages: bool,
-    /// Renaming over a file waits for the data of the new one.
+    /// Renaming over a file waits for the data of the new one. Means something where names are a sequence.
     pub(super) rename_waits_for_data: bool,
-    /// A cut waits for the zeros behind the new end.
+    /// A cut waits for the zeros behind the new end. Means something where cuts are a sequence.
     pub(super) cut_waits_for_zeros: bool,
     /// Bytes written behind a cut go to new blocks: without the cut they do not show.
     pub(super) blocks_are_new_after_cut: bool,
@@ -185,7 +185,7 @@ const BTRFS: Rules = Rules {
     fills: Fills::Zeros,
     fills_old_pages: false,
     rename_waits_for_data: false,
-    cut_waits_for_zeros: true,
+    cut_waits_for_zeros: false,
     blocks_are_new_after_cut: true,
     leaves_unwritten: false,
     checks_data: true,

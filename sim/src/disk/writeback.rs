@@ -5,9 +5,10 @@
 
 use super::arena::{Arena, Run};
 use super::directory::{DirectoryId, NameChange, Node, Reach, find, set};
+use super::fault::{Effect, Mark};
 use super::file::{FileId, FileNode, PageSlot};
 use super::geometry::Geometry;
-use super::pending::{Change, Landing, Pending};
+use super::pending::{Change, Landing, Pending, Withheld};
 use super::resolve::Resolution;
 use super::rules::{NamesSynced, Sequence};
 use super::state::Disk;
@@ -34,11 +35,9 @@ impl Disk {
         if count == 0 {
             return;
         }
-        if file.is_marked {
-            self.heal_pending(id, count);
-        }
+        self.mark_written(id, count);
         if self.state.file(id).has_special {
-            self.write_back_first(id, count);
+            self.write_back_some(id, count);
             return;
         }
         let Self { state, .. } = self;
@@ -76,8 +75,24 @@ impl Disk {
 
     /// Writes the first `count` pending changes of a file to the medium, one by one.
     pub(super) fn write_back_first(&mut self, id: FileId, count: usize) {
+        self.mark_written(id, count);
+        self.write_back_some(id, count);
+    }
+
+    /// As [`Disk::write_back_first`], the marks apart.
+    fn write_back_some(&mut self, id: FileId, count: usize) {
         self.resolve(id, count, Resolution::WRITE_BACK);
         self.settle_cache(id);
+        let Self { arena, state, .. } = self;
+        for slot in &mut state.file_mut(id).pages {
+            let is_same = slot.is_diverged()
+                && slot.cached.is_stored()
+                && slot.medium.is_stored()
+                && arena.page(slot.cached) == arena.page(slot.medium);
+            if is_same {
+                slot.cached = slot.medium;
+            }
+        }
     }
 
     /// Makes the dirty flags of a file's pages say again what is pending, and lets go of pages behind its
@@ -113,21 +128,40 @@ impl Disk {
         }
     }
 
-    /// Takes fault marks off the bytes that the first `count` changes overwrite.
-    fn heal_pending(&mut self, id: FileId, count: usize) {
+    /// Takes fault marks off the bytes that the first `count` changes overwrite, and marks those that a
+    /// fault keeps from the medium.
+    pub(super) fn mark_written(&mut self, id: FileId, count: usize) {
+        let file = self.state.file(id);
+        if !file.is_marked && !file.has_special {
+            return;
+        }
         for at in 0..count {
             let change = self.state.file(id).pending[at];
+            let written_end = change.withheld.map_or(change.end, |withheld| withheld.start);
             match change.change {
-                Change::Write | Change::TailZeros => {
+                Change::Write | Change::TailZeros
+                    if change.position < written_end
+                        && !matches!(change.landing, Landing::Lost | Landing::Failed) =>
+                {
                     let start = self.geometry.sector_start(change.first_sector);
-                    let end = self.geometry.sector_start(change.first_sector + change.sectors);
-                    self.state.faults.heal(id, (change.position, change.end), (start, end));
+                    let end = start + u64::from(change.sectors) * self.geometry.sector_bytes();
+                    self.state.faults.heal(id, (change.position, written_end), (start, end));
                 }
                 Change::SetLength if change.cuts() => {
                     self.state.faults.heal_from(id, change.length_after);
                 }
-                Change::SetLength => {}
+                Change::Write | Change::TailZeros | Change::SetLength => {}
             }
+            self.mark_withheld(id, &change);
+        }
+    }
+
+    /// Marks the bytes that a fault keeps from the medium.
+    pub(super) fn mark_withheld(&mut self, id: FileId, change: &Pending) {
+        let Some(Withheld { start, fault, with_length }) = change.withheld else { return };
+        self.add_mark(Mark { file: id, start, end: change.end, effect: Effect::Changed, fault });
+        if with_length {
+            self.state.faults.mark_length(id, fault);
         }
     }
 
@@ -155,13 +189,22 @@ impl Disk {
             NameScope::Nothing => false,
             NameScope::All => true,
             NameScope::ToFile(file) => {
-                change.node == Some(Node::File(file)) || self.leads_to(change, self.state.file(file).home)
+                change.node == Some(Node::File(file))
+                    || self.directory_of(file).is_some_and(|directory| self.leads_to(change, directory))
             }
             NameScope::In(directory) => {
                 change.directory == directory
                     || (self.rules.file_sync_names == NamesSynced::Own && self.leads_to(change, directory))
             }
         }
+    }
+
+    /// A directory that has a name for a file.
+    fn directory_of(&self, file: FileId) -> Option<DirectoryId> {
+        let has_it = |directory: &DirectoryId| {
+            self.state.directory(*directory).entries.iter().any(|entry| entry.node == Node::File(file))
+        };
+        self.state.directory_ids().find(has_it)
     }
 
     /// Whether the change is the name of a directory, or of one above it.

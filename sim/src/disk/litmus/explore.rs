@@ -69,7 +69,7 @@ fn shapes() -> Vec<(Option<SizeChoice>, Fill)> {
 }
 
 /// Choices over `count` elements in issue order.
-fn choices(count: u32) -> Vec<Survivors> {
+pub(in crate::disk) fn choices(count: u32) -> Vec<Survivors> {
     if count <= EXHAUSTIVE_MAX {
         return (0..1_u64 << count).map(|mask| Survivors::Subset { mask }).collect();
     }
@@ -93,7 +93,7 @@ fn choices(count: u32) -> Vec<Survivors> {
 pub(super) const CAUSE: Option<Cause> = Some(Cause::Fault(FaultKind::SyncFailure));
 
 /// Whether a name is there.
-pub(super) fn is_there(hand: &Hand, text: &str) -> bool {
+pub(in crate::disk) fn is_there(hand: &Hand, text: &str) -> bool {
     let root = hand.disk.node_at("", View::Visible);
     let Some(Node::Directory(root)) = root else { unreachable!("the root is a directory") };
     hand.disk.entry(root, &name(text), View::Visible).is_some()

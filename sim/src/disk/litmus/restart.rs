@@ -87,15 +87,15 @@ fn judge(hand: &Hand) -> &'static str {
 }
 
 /// A durable page of old bytes under new ones that are not synced.
-fn overwritten(filesystem: Filesystem) -> Hand {
-    let hand = Hand::new(filesystem);
+fn overwritten(filesystem: Filesystem, seen: &Seen) -> Hand {
+    let hand = seen.hand(filesystem);
     let file = hand.durable("f", OLD, PAGE);
     hand.write(&file, 0, NEW, PAGE);
     hand
 }
 
 fn process_crash(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = overwritten(filesystem);
+    let mut hand = overwritten(filesystem, seen);
     hand.disk.crash(Restart::Process, &SurvivorChoice::of(Survivors::None));
     hand.come_back();
     seen.note(judge(&hand));
@@ -104,7 +104,7 @@ fn process_crash(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn os_crash(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = overwritten(filesystem);
+    let mut hand = overwritten(filesystem, seen);
     explore_restarts(&mut hand, seen, &[Restart::Os], judge);
 }
 
@@ -116,7 +116,7 @@ fn on_first_sync(disturbance: Disturbance) -> Injection {
 }
 
 fn os_crash_diverged(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = overwritten(filesystem);
+    let mut hand = overwritten(filesystem, seen);
     let file = hand.open("f");
     hand.disk.begin_step(&[on_first_sync(Disturbance::SwallowSyncError)]);
     hand.sync(&file);
@@ -128,7 +128,7 @@ fn write_error(filesystem: Filesystem, seen: &mut Seen) {
     for (restart, told, silent) in
         [(Restart::Process, "process-told", "process-silent"), (Restart::Os, "os-told", "os-silent")]
     {
-        let mut hand = overwritten(filesystem);
+        let mut hand = overwritten(filesystem, seen);
         let file = hand.open("f");
         hand.disk.begin_step(&[on_first_sync(Disturbance::DeferSyncError)]);
         hand.sync(&file);
@@ -142,7 +142,7 @@ fn write_error(filesystem: Filesystem, seen: &mut Seen) {
 
 fn locks(filesystem: Filesystem, seen: &mut Seen) {
     use recovery_core::storage::LockMode::Exclusive;
-    let hand = Hand::new(filesystem);
+    let hand = seen.hand(filesystem);
     let first = hand.disk.root().expect("nothing is in the way");
     let second = hand.disk.root().expect("nothing is in the way");
     hand.disk.lock(&first, Exclusive).expect("nobody has it");
@@ -154,7 +154,7 @@ fn locks(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn power_loss_after_reading(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = overwritten(filesystem);
+    let mut hand = overwritten(filesystem, seen);
     hand.disk.crash(Restart::Process, &SurvivorChoice::of(Survivors::None));
     hand.come_back();
     let file = hand.open("f");
@@ -165,7 +165,7 @@ fn power_loss_after_reading(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn crash_inside(filesystem: Filesystem, seen: &mut Seen, stage: SyncStage, restart: Restart) {
-    let mut hand = overwritten(filesystem);
+    let mut hand = overwritten(filesystem, seen);
     let file = hand.open("f");
     hand.disk.begin_step(&[on_first_sync(Disturbance::Crash { restart, inside: Some(stage) })]);
     assert!(hand.try_sync(&file) == Some(Errno::IO), "the caller never learns");

@@ -87,6 +87,24 @@ pub(super) const TESTS: &[Litmus] = &[
         program: sync_of_new_file,
     },
     Litmus {
+        name: "sync-of-file-and-older-names",
+        cell: "2.5 formal edges: a journal is committed whole, an fsync log is the file's own",
+        outcomes: &[("kept", "owjxbp"), ("lost", "bp")],
+        program: sync_and_older_names,
+    },
+    Litmus {
+        name: "sync-in-new-directory",
+        cell: "2.5 fsync of a new file also persists its name, and those above it",
+        outcomes: &[("named", "owjxbp"), ("nameless", "p")],
+        program: sync_in_new_directory,
+    },
+    Litmus {
+        name: "sync-of-directory-and-others",
+        cell: "2.2 fsync(dir): barrier over that directory's entries only",
+        outcomes: &[("kept", "owjxbp"), ("lost", "bp")],
+        program: sync_of_directory_and_others,
+    },
+    Litmus {
         name: "sync-of-directory",
         cell: "2.2 fsync(dir) never implies the children's data",
         outcomes: &[("whole", "owjxbp"), ("empty", "owxbp"), ("garbage", "wp")],
@@ -111,7 +129,7 @@ fn judge_append_and_name(hand: &Hand) -> (bool, Option<bool>) {
 }
 
 fn append_then_create(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     let file = hand.durable("f", OLD, 0);
     hand.write(&file, 0, NEW, PAGE);
     hand.create("later");
@@ -125,7 +143,7 @@ fn append_then_create(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn create_then_append(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     let file = hand.durable("f", OLD, 0);
     hand.create("later");
     hand.write(&file, 0, NEW, PAGE);
@@ -139,7 +157,7 @@ fn create_then_append(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn overwrite_then_create(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     let file = hand.durable("f", OLD, PAGE);
     hand.write(&file, 0, NEW, PAGE);
     hand.create("later");
@@ -156,7 +174,7 @@ fn overwrite_then_create(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn rename(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     hand.durable("from", OLD, SECTOR);
     hand.rename("from", "to");
     explore(&mut hand, seen, |hand| match (is_there(hand, "from"), is_there(hand, "to")) {
@@ -168,7 +186,7 @@ fn rename(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn rename_over(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     hand.durable("to", OLD, SECTOR);
     hand.durable("from", NEW, SECTOR);
     hand.rename("from", "to");
@@ -186,7 +204,7 @@ fn rename_over(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn create_then_create(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     hand.create("first");
     hand.create("second");
     explore(&mut hand, seen, |hand| match (is_there(hand, "first"), is_there(hand, "second")) {
@@ -198,7 +216,7 @@ fn create_then_create(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn append_then_rename_over(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     hand.durable("f", OLD, PAGE);
     let next = hand.durable("next", OLD, 0);
     hand.write(&next, 0, NEW, PAGE);
@@ -214,13 +232,16 @@ fn append_then_rename_over(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn sync_of_new_file(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     let file = hand.create("f");
     hand.write(&file, 0, NEW, SECTOR);
     hand.sync(&file);
     explore(&mut hand, seen, |hand| match hand.look("f") {
         Some(bytes) => {
-            assert!(bytes.len() == 64 && is_all(&bytes, NEW), "a synced file has its bytes");
+            // A synced file has its bytes.
+            if bytes.len() != 64 || !is_all(&bytes, NEW) {
+                return "broken";
+            }
             "named"
         }
         None => "nameless",
@@ -228,7 +249,7 @@ fn sync_of_new_file(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn sync_of_directory(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     let file = hand.create("f");
     hand.write(&file, 0, NEW, PAGE);
     hand.sync_root();
@@ -240,14 +261,60 @@ fn sync_of_directory(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn unlink(filesystem: Filesystem, seen: &mut Seen) {
-    let mut hand = Hand::new(filesystem);
+    let mut hand = seen.hand(filesystem);
     hand.durable("f", OLD, PAGE);
     hand.remove("f");
     explore(&mut hand, seen, |hand| match hand.look("f") {
         Some(bytes) => {
-            assert!(bytes.len() == 256 && is_all(&bytes, OLD), "a file that comes back is whole");
+            // A file that comes back is whole.
+            if bytes.len() != 256 || !is_all(&bytes, OLD) {
+                return "broken";
+            }
             "there"
         }
         None => "gone",
+    });
+}
+
+fn sync_and_older_names(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = seen.hand(filesystem);
+    hand.create("older");
+    let file = hand.create("f");
+    hand.write(&file, 0, NEW, SECTOR);
+    hand.sync(&file);
+    explore(&mut hand, seen, |hand| if is_there(hand, "older") { "kept" } else { "lost" });
+}
+
+fn sync_in_new_directory(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = seen.hand(filesystem);
+    let directory = hand.make_directory("d");
+    let file = hand.create_in(&directory, "f");
+    hand.write(&file, 0, NEW, SECTOR);
+    hand.sync(&file);
+    explore(&mut hand, seen, |hand| match hand.look("d/f") {
+        Some(bytes) => {
+            // A synced file has its bytes.
+            if bytes.len() != 64 || !is_all(&bytes, NEW) {
+                return "broken";
+            }
+            "named"
+        }
+        None => "nameless",
+    });
+}
+
+fn sync_of_directory_and_others(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = seen.hand(filesystem);
+    let directory = hand.make_directory("d");
+    hand.sync_root();
+    hand.create_in(&directory, "other");
+    hand.create("own");
+    hand.sync_root();
+    explore(&mut hand, seen, |hand| {
+        // Its directory was synced.
+        if !is_there(hand, "own") {
+            return "broken";
+        }
+        if hand.look("d/other").is_some() { "kept" } else { "lost" }
     });
 }
