@@ -141,6 +141,9 @@ impl Disk {
         replaced_by: Option<FileId>,
     ) {
         let sequence = self.state.next_sequence();
+        if let Some(Node::File(file)) = self.state.directory(directory).find(name) {
+            self.state.file_mut(file).has_lost_name = true;
+        }
         set(&mut self.state.directory_mut(directory).entries, name, node);
         self.state.name_changes.push(NameChange {
             sequence,

@@ -168,7 +168,12 @@ impl Disk {
         self.state.name_changes = changes;
         self.state.name_changes.clear();
         self.adopt_durable_names();
-        self.release_orphans();
+        for file in self.state.file_ids() {
+            let node = self.state.file(file);
+            if node.has_lost_name && !node.is_released {
+                self.release(file);
+            }
+        }
     }
 
     /// Walks the durable names from the root: what it meets is what there is.
@@ -176,6 +181,9 @@ impl Disk {
         for directory in self.state.directories_mut() {
             directory.is_removed = true;
             directory.entries.clear();
+        }
+        for file in self.state.file_ids() {
+            self.state.file_mut(file).has_lost_name = true;
         }
         self.state.directory_mut(DirectoryId::ROOT).is_removed = false;
         let mut left = vec![DirectoryId::ROOT];
@@ -201,6 +209,7 @@ impl Disk {
                 let file = self.state.file_mut(id);
                 file.name = entry.name;
                 file.is_released = false;
+                file.has_lost_name = false;
                 true
             }
             Node::Directory(id) => {

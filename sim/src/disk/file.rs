@@ -106,6 +106,8 @@ pub(super) struct FileNode {
     pub(super) is_denied: bool,
     /// Nothing leads to it any more and its blocks are free.
     pub(super) is_released: bool,
+    /// Some name stopped leading to it, so it may be that none does.
+    pub(super) has_lost_name: bool,
 }
 
 impl FileNode {
@@ -123,6 +125,7 @@ impl FileNode {
             is_marked: false,
             is_denied: false,
             is_released: false,
+            has_lost_name: false,
         }
     }
 
@@ -140,6 +143,7 @@ impl FileNode {
         self.is_marked = false;
         self.is_denied = false;
         self.is_released = false;
+        self.has_lost_name = false;
     }
 
     /// Takes over another file without giving memory back.
@@ -156,6 +160,7 @@ impl FileNode {
         self.is_marked = other.is_marked;
         self.is_denied = other.is_denied;
         self.is_released = other.is_released;
+        self.has_lost_name = other.has_lost_name;
     }
 
     /// Reads what the cache, or else the medium, holds; returns how many bytes came.

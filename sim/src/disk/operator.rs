@@ -8,7 +8,7 @@ use recovery_core::storage::Name;
 
 use super::SimDisk;
 use super::arena::Run;
-use super::directory::{DirectoryId, Node, Reach, set};
+use super::directory::{DirectoryId, Node, Reach, find, set};
 use super::fault::{Cause, FaultId};
 use super::file::{FileId, PageSlot, WritebackError};
 use super::geometry::index;
@@ -127,6 +127,11 @@ impl Disk {
             !is_same
         });
         self.state.device_held -= held;
+        for view in [View::Visible, View::Durable] {
+            if let Some(Node::File(file)) = find(self.entries(directory, view), name) {
+                self.state.file_mut(file).has_lost_name = true;
+            }
+        }
         let parent = self.state.directory_mut(directory);
         set(&mut parent.entries, name, node);
         set(&mut parent.durable, name, node);

@@ -42,7 +42,7 @@ impl SimDisk {
     }
 
     /// Visits everything below the root in a view, as path and node, in order of path components. The
-    /// visitor must not call this disk. Slow: for reports, exports and outcomes.
+    /// visitor may look at this disk, and change nothing. Slow: for reports, exports and outcomes.
     pub fn walk(&self, view: View, visit: &mut dyn FnMut(&str, Node)) {
         self.disk.borrow().walk(view, visit);
     }

@@ -256,7 +256,7 @@ impl Disk {
     /// Gives a file's blocks to the pool once nothing leads to it any more, in memory or on the medium.
     pub(super) fn release_if_orphan(&mut self, id: FileId) {
         let file = self.state.file(id);
-        if file.open_count > 0 || file.is_released {
+        if !file.has_lost_name || file.open_count > 0 || file.is_released {
             return;
         }
         let leads = |entry: &super::directory::Entry| entry.node == Node::File(id);

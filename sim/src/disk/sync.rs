@@ -14,6 +14,7 @@ use super::file::FileId;
 use super::handle::{SimDirectory, SimFile};
 use super::injection::{Disturbance, SyncPart};
 use super::pending::Pending;
+use super::rules::Sequence;
 use super::state::Disk;
 use super::step::{Hit, Subject};
 use super::writeback::NameScope;
@@ -46,7 +47,8 @@ impl Disk {
         let scope = self.scope_of_file_sync(id);
         let is_named = self.state.name_changes.iter().any(|change| change.node == Some(Node::File(id)));
         self.write_back(id);
-        if has_metadata || is_named || !matches!(scope, NameScope::All) {
+        let is_all_one = self.rules.sequence == Sequence::Everything;
+        if has_metadata || is_named || is_all_one || !matches!(scope, NameScope::All) {
             self.commit_names(scope);
         }
         self.flush_device();

@@ -283,11 +283,11 @@ impl Disk {
 
     /// Puts one change of a name onto the medium; files that lose the name are added to `removed`.
     pub(super) fn apply_name(&mut self, change: &NameChange, removed: &mut Vec<FileId>) {
-        let directory = self.state.directory_mut(change.directory);
-        if let Some(Node::File(file)) = find(&directory.durable, change.name) {
+        if let Some(Node::File(file)) = find(&self.state.directory(change.directory).durable, change.name) {
+            self.state.file_mut(file).has_lost_name = true;
             removed.push(file);
         }
-        set(&mut directory.durable, change.name, change.node);
+        set(&mut self.state.directory_mut(change.directory).durable, change.name, change.node);
     }
 
     /// Makes durable all that a lying flush left in the device's cache: the device flushes it whole.

@@ -93,6 +93,12 @@ pub(super) const TESTS: &[Litmus] = &[
         program: sync_and_older_names,
     },
     Litmus {
+        name: "sync-of-overwrite-and-older-names",
+        cell: "2.5 formal edges: data-journal, everything in order",
+        outcomes: &[("kept", "owjxbp"), ("lost", "owxbp")],
+        program: sync_of_overwrite_and_older_names,
+    },
+    Litmus {
         name: "sync-in-new-directory",
         cell: "2.5 fsync of a new file also persists its name, and those above it",
         outcomes: &[("named", "owjxbp"), ("nameless", "p")],
@@ -280,6 +286,15 @@ fn sync_and_older_names(filesystem: Filesystem, seen: &mut Seen) {
     let mut hand = seen.hand(filesystem);
     hand.create("older");
     let file = hand.create("f");
+    hand.write(&file, 0, NEW, SECTOR);
+    hand.sync(&file);
+    explore(&mut hand, seen, |hand| if is_there(hand, "older") { "kept" } else { "lost" });
+}
+
+fn sync_of_overwrite_and_older_names(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = seen.hand(filesystem);
+    let file = hand.durable("f", OLD, SECTOR);
+    hand.create("older");
     hand.write(&file, 0, NEW, SECTOR);
     hand.sync(&file);
     explore(&mut hand, seen, |hand| if is_there(hand, "older") { "kept" } else { "lost" });
