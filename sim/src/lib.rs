@@ -1,5 +1,15 @@
 //! The deterministic simulator that tries to break `recovery-core`.
+//!
+//! A [`schedule`] is made from a seed, from bytes or from a file; a [`world`] executes it against the real
+//! core on simulated [`disk`]s; the [`oracle`] says whether what came of it may be; [`run`] does so for
+//! many seeds, and [`report`] shows it.
 
+pub mod cli;
+pub mod command;
 pub mod disk;
+pub mod exit;
 pub mod oracle;
+pub mod report;
+pub mod run;
 pub mod schedule;
+pub mod world;

@@ -1,3 +1,25 @@
-//! The `sim` program.
+//! The `sim` program: parse, dispatch, exit code.
 
-fn main() {}
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use sim::cli::{Cli, Command};
+use sim::command;
+use sim::exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let ended = match &cli.command {
+        Command::Run(options) => command::run::run(options, &mut out, &mut err),
+        Command::Replay(options) => command::replay::replay(options, &mut out, &mut err),
+        Command::List(options) => command::list::list(options, &mut out, &mut err),
+    };
+    match ended {
+        Ok(exit) => exit.into(),
+        // Whoever reads has gone: nobody is left to be told.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Held.into(),
+        Err(_) => Exit::Harness.into(),
+    }
+}

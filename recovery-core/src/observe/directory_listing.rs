@@ -35,29 +35,32 @@ impl Names {
         })
     }
 
-    fn note(&mut self, name: &Name, kind: EntryKind, indexes: &mut Vec<(SegmentStart, Name)>) {
+    fn note(&mut self, name: &Name, kind: EntryKind, indexes: &mut Vec<(SegmentStart, OtherEntry)>) {
         let entry = OtherEntry { name: *name, kind };
         let is_file = kind == EntryKind::File;
         match FileName::classify(name) {
             FileName::Log(start) if is_file => self.listing.segments.push(start),
             FileName::Log(_) | FileName::StrayLog => self.listing.unexpected.push(entry),
-            FileName::Index(start) if is_file => indexes.push((start, *name)),
+            FileName::Index(start) => indexes.push((start, entry)),
             FileName::StrayIndex | FileName::Staging if is_file => self.listing.scratch.push(*name),
             FileName::Ledger => self.has_ledger = true,
             FileName::Superblock(slot) => self.superblocks.push(slot),
-            FileName::Index(_) | FileName::StrayIndex | FileName::Staging | FileName::Other => {
+            FileName::StrayIndex | FileName::Staging | FileName::Other => {
                 self.listing.others.push(entry);
             }
         }
     }
 
-    fn sort(&mut self, indexes: &[(SegmentStart, Name)]) {
+    fn sort(&mut self, indexes: &[(SegmentStart, OtherEntry)]) {
         self.listing.segments.sort_unstable();
-        for (start, name) in indexes {
+        for (start, entry) in indexes {
+            // Beside its log an index is opened whatever it is: one that is no file is an error there.
             if self.listing.segments.binary_search(start).is_ok() {
                 self.indexes.push(*start);
+            } else if entry.kind == EntryKind::File {
+                self.listing.scratch.push(entry.name);
             } else {
-                self.listing.scratch.push(*name);
+                self.listing.others.push(*entry);
             }
         }
         self.indexes.sort_unstable();

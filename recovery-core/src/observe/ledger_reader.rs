@@ -55,10 +55,13 @@ impl LedgerReader {
         window: &mut Window,
         meter: &mut Meter,
     ) -> Result<Fill, StorageError> {
+        // Bytes behind the last whole record are none: they are not read, readable or not.
+        let Source { storage, file, name, .. } = *source;
+        let whole = Source { storage, file, name, length: self.length - self.length % RECORD };
         // Each pass consumes a record, so the file's length bounds the loop.
         while self.length - self.seen >= RECORD {
             let ahead = meter.left() / 2;
-            let shown = window.ensure(source, self.seen, LEDGER_RECORD_BYTES, ahead, meter)?;
+            let shown = window.ensure(&whole, self.seen, LEDGER_RECORD_BYTES, ahead, meter)?;
             if shown == Fill::Paused || meter.left() < RECORD {
                 return Ok(Fill::Paused);
             }

@@ -4,8 +4,9 @@
 //! out: whether the plan was carried out; the lengths of the files tell.
 
 use crate::decide::{Action, Verdict};
-use crate::format::{ChainHash, INDEX_ENTRY_BYTES};
+use crate::format::{ChainHash, FileName, INDEX_ENTRY_BYTES};
 use crate::observe::{IndexState, LedgerFacts, LedgerState, PartitionFacts, SegmentFacts};
+use crate::plan::{Plan, Step};
 use crate::units::{Length, Namespace, Offset, Position, SegmentStart};
 
 /// One segment as it is after the plan.
@@ -41,8 +42,8 @@ pub struct Adopted {
 }
 
 impl Adopted {
-    /// What is left when the plan for `verdict` is carried out; `None` for a partition that is not served.
-    pub fn of(facts: &PartitionFacts, verdict: &Verdict) -> Option<Self> {
+    /// What is left when `plan`, made for `verdict`, is carried out; `None` for a partition that is not served.
+    pub fn of(facts: &PartitionFacts, verdict: &Verdict, plan: &Plan) -> Option<Self> {
         if !verdict.is_served() {
             return None;
         }
@@ -53,7 +54,10 @@ impl Adopted {
             .zip(&verdict.segments)
             .map(|(facts, verdict)| adopted_segment(facts, verdict.action))
             .collect();
+        let ledger_name = FileName::ledger();
+        let is_moved = plan.steps.contains(&Step::SetAside { file: ledger_name });
         let (ledger, invalid_ledger_length) = match &facts.ledger {
+            LedgerState::None { .. } if is_moved => (None, Length::ZERO),
             LedgerState::Known(facts) => (Some(facts.clone()), Length::ZERO),
             LedgerState::None { length } => (None, length.unwrap_or(Length::ZERO)),
             LedgerState::Mismatch { .. } => unreachable!("a ledger of another partition is refused"),

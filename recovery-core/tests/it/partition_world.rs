@@ -100,11 +100,12 @@ pub(crate) fn recover_with(storage: &RecordingStorage, options: PlanOptions) -> 
     assert_eq!(observed.failure, None);
     let facts = observed.facts;
     let verdict = decide(&facts);
-    let mut applying = Applying::new(build(&facts, &verdict, options));
+    let plan = build(&facts, &verdict, options);
+    let mut applying = Applying::new(plan.clone());
     while applying.step(storage, &directory, &facts, &mut workspace, STEP).unwrap() == Progress::More {}
     let ledger = applying.finish(storage).ledger;
     directory.close(storage);
-    Recovered { adopted: Adopted::of(&facts, &verdict), verdict, ledger }
+    Recovered { adopted: Adopted::of(&facts, &verdict, &plan), verdict, ledger }
 }
 
 /// What recovery leaves of a partition that it serves and in which nothing is to be repaired.

@@ -96,6 +96,26 @@ pub enum Disturbance {
     GoReadOnly,
 }
 
+impl Disturbance {
+    /// Whether a read that it hits returns what does not lie there, or a write changes what does.
+    pub const fn changes_reads(&self) -> bool {
+        match self {
+            Self::MisdirectRead { .. } | Self::CorruptRead { .. } => true,
+            Self::Crash { .. }
+            | Self::Fail { .. }
+            | Self::Short { .. }
+            | Self::LieAboutFlush
+            | Self::LoseWrite
+            | Self::ShearWrite { .. }
+            | Self::MisdirectWrite { .. }
+            | Self::FailSync { .. }
+            | Self::DeferSyncError
+            | Self::SwallowSyncError
+            | Self::GoReadOnly => false,
+        }
+    }
+}
+
 /// Which part of a sync could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncPart {

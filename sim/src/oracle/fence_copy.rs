@@ -30,7 +30,9 @@ pub fn copies(image: &PartitionImage) -> Vec<FenceCopy<'_>> {
 impl FenceCopy<'_> {
     /// The byte that `file` had at `position`, if this copy holds it.
     pub fn byte(&self, file: &Name, position: u64) -> Option<u8> {
-        if self.file != file.as_bytes() {
+        // The ledger is one a directory, and its copies carry digits like every other file's.
+        let is_ledger = file.as_bytes() == b"ledger" && self.file == b"00000000000000000000.ledger";
+        if self.file != file.as_bytes() && !is_ledger {
             return None;
         }
         let at = usize::try_from(position.checked_sub(self.position)?).expect("a copy lies in memory");

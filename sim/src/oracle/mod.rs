@@ -8,15 +8,19 @@
 //! conclude), [`invariants`] (what must hold whatever it concludes), [`check`] and [`violation`] (what did
 //! not).
 
+pub mod boot_view;
 pub mod check;
 pub mod fence_copy;
 pub mod image;
 pub mod invariants;
+pub mod judge;
 pub mod partition_image;
 pub mod provenance;
 pub mod reference;
+pub mod served_log;
 #[cfg(test)]
 mod specimen;
+pub mod truth;
 pub mod violation;
 
 pub use check::Check;

@@ -7,15 +7,19 @@
 mod lengths;
 mod lost_bytes;
 mod nonzero_bytes;
+mod promises_kept;
 mod recover_twice;
 mod refused_untouched;
 mod sameness;
+mod served_was_written;
 #[cfg(test)]
 mod tests;
 mod verified_bytes;
 
 pub use lengths::{Cursor, check_lengths, recovered_lengths};
 pub use nonzero_bytes::check_nonzero_bytes;
+pub use promises_kept::check_promises;
 pub use recover_twice::{SecondRun, check_recover_twice};
 pub use refused_untouched::check_refused_untouched;
+pub use served_was_written::check_served;
 pub use verified_bytes::check_verified_bytes;

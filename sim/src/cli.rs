@@ -1,0 +1,104 @@
+//! The command line: a mirror of it, and no behaviour.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// Runs the real recovery core through crashes and damage on a simulated disk.
+#[derive(Debug, Parser)]
+#[command(name = "sim", max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run seeds: each is one generated schedule, one world.
+    Run(Run),
+    /// Run one schedule again and show what happened.
+    Replay(Replay),
+    /// Print a vocabulary: one word a line.
+    List(List),
+}
+
+/// `sim run`.
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// How many seeds. An explicit limit replaces all limits of the default: 45 seconds.
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u64>,
+    /// Begin no seed after so many seconds.
+    #[arg(long, value_name = "T")]
+    pub seconds: Option<u64>,
+    /// Stop after so many failing seeds.
+    #[arg(long, value_name = "N")]
+    pub failures: Option<u64>,
+    /// Show so many failing seeds of each group.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub per_group: u64,
+    /// The first seed, decimal or 0x; drawn and printed if not given.
+    #[arg(long, value_name = "S", value_parser = seed)]
+    pub from_seed: Option<u64>,
+    /// legal, unlimited or mixed.
+    #[arg(long, default_value = "mixed")]
+    pub regime: String,
+    /// A filesystem by name, or any.
+    #[arg(long, default_value = "any")]
+    pub filesystem: String,
+    /// small, medium, large or mixed.
+    #[arg(long, default_value = "mixed")]
+    pub size: String,
+    /// Threads; as many as the machine has cores if not given.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Run the I-th of N equal parts of the seeds, counted from 1.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<(u64, u64)>,
+    /// Where failing schedules are saved.
+    #[arg(long, value_name = "DIR", default_value = "target/sim")]
+    pub out: PathBuf,
+    /// JSON Lines on stdout, the summary last.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim replay`.
+#[derive(Debug, clap::Args)]
+pub struct Replay {
+    /// A token, or a schedule file.
+    #[arg(value_name = "TOKEN|FILE")]
+    pub subject: String,
+    /// Every event, not only steps, crashes and verdicts.
+    #[arg(long)]
+    pub full: bool,
+    /// JSON Lines on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim list`.
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// faults, checks, reasons, rows or filesystems.
+    pub what: String,
+}
+
+/// Reads a seed: decimal, or hexadecimal behind `0x`.
+fn seed(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|error| format!("a seed is decimal or 0x and hexadecimal: {error}"))
+}
+
+/// Reads `I/N`.
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("{text} is no shard: it reads I/N with I from 1 to N");
+    let (index, count) = text.split_once('/').ok_or_else(wrong)?;
+    let (index, count) = (index.parse().map_err(|_| wrong())?, count.parse().map_err(|_| wrong())?);
+    if index == 0 || index > count { Err(wrong()) } else { Ok((index, count)) }
+}

@@ -1,0 +1,6 @@
+//! The commands of the program, one file each: options in, an exit code out.
+
+pub mod commit;
+pub mod list;
+pub mod replay;
+pub mod run;

@@ -1,0 +1,54 @@
+//! Exit codes: a public interface (CONTRACTS 3).
+
+use std::process::ExitCode;
+
+/// How a command ended. Several at once: the first in the order of [`Exit::worst`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All held.
+    Held = 0,
+    /// A check failed, or an expectation did.
+    Failed = 1,
+    /// The command line, a file or a token is wrong.
+    Usage = 2,
+    /// One schedule gave two digests.
+    Nondeterminism = 3,
+    /// Nothing ran, or a goal was missed.
+    Nothing = 4,
+    /// A bug of the harness itself.
+    Harness = 70,
+}
+
+impl Exit {
+    /// The code of a command that ended in several ways at once.
+    #[must_use]
+    pub fn worst(self, other: Self) -> Self {
+        const ORDER: [Exit; 6] =
+            [Exit::Usage, Exit::Harness, Exit::Nondeterminism, Exit::Failed, Exit::Nothing, Exit::Held];
+        let rank = |exit| ORDER.iter().position(|ranked| *ranked == exit);
+        if rank(self) <= rank(other) { self } else { other }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_two_ends_is_the_same_in_either_order() {
+        let all = [Exit::Held, Exit::Failed, Exit::Usage, Exit::Nondeterminism, Exit::Nothing, Exit::Harness];
+        for one in all {
+            for other in all {
+                assert_eq!(one.worst(other), other.worst(one));
+            }
+            assert_eq!(one.worst(Exit::Held), one);
+        }
+        assert_eq!(Exit::Failed.worst(Exit::Harness), Exit::Harness);
+    }
+}

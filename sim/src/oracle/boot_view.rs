@@ -1,0 +1,44 @@
+//! What a check may look at behind one start of one partition.
+
+use recovery_core::decide::Verdict;
+use recovery_core::observe::{Expectation, PartitionFacts};
+use recovery_core::plan::Plan;
+use recovery_core::storage::Name;
+
+use super::truth::Truth;
+use super::{Content, Image, PartitionImage};
+
+/// One start of one partition: what lay there, what was said, what lies there now, and the truth.
+#[expect(clippy::struct_excessive_bools, reason = "four plain facts about a start, each with its own name")]
+pub struct BootView<'a> {
+    /// Whether it is written with a ledger.
+    pub has_ledger: bool,
+    /// Whether no storage call of this start failed, but for definite answers about names.
+    pub is_calm: bool,
+    /// Whether no read of this start was made to return what does not lie there.
+    pub sees_truth: bool,
+    /// What the caller knew of the partition.
+    pub expectation: Expectation,
+    /// What lay on the medium when the core looked; `None` if it never came so far.
+    pub before: Option<&'a PartitionImage>,
+    /// What lies there now.
+    pub after: &'a PartitionImage,
+    /// The core's facts.
+    pub facts: &'a PartitionFacts,
+    /// The core's verdict.
+    pub verdict: &'a Verdict,
+    /// The core's plan.
+    pub plan: &'a Plan,
+    /// Whether a writer opened on what recovery left.
+    pub is_open: bool,
+    /// What is true.
+    pub truth: &'a Truth,
+}
+
+/// The bytes of a file of an image.
+pub fn bytes_of<'a>(image: &'a Image, name: &Name) -> Option<&'a [u8]> {
+    match image.find(name.as_bytes())? {
+        Content::File(file) => Some(&file.bytes),
+        Content::Unopenable | Content::Directory | Content::Other => None,
+    }
+}

@@ -1,0 +1,77 @@
+//! I06 and I07: nothing is served that was not written to that partition at that offset in this
+//! generation, and offsets are dense or the gap is recorded.
+//!
+//! Each batch in a served log is, byte for byte, a living one that was written there. Above the newest mark
+//! of its segment, or without one, a whole batch of the same partition id and exactly the next offset, put
+//! exactly at the chain's end, cannot be told apart by anybody: such are counted, and no other is allowed.
+//! Does not claim that offsets which were not promised are served.
+
+use recovery_core::units::Offset;
+
+use crate::oracle::boot_view::BootView;
+use crate::oracle::served_log::{Lying, for_each};
+use crate::oracle::truth::Life;
+use crate::oracle::{Check, Value, Violation};
+
+/// The first batch that should not be served.
+pub fn check_served(view: &BootView<'_>) -> Option<Violation> {
+    if !view.verdict.is_served() {
+        return None;
+    }
+    let mut violation = None;
+    let mut next: Option<Offset> = None;
+    let walked = for_each(&view.after.directory, view.facts, |lying| {
+        violation = violation.take().or_else(|| check_batch(view, &lying)).or_else(|| {
+            let expected = next.filter(|next| *next != lying.base)?;
+            gap(view, &lying, expected)
+        });
+        next = Some(lying.next);
+    });
+    violation.or_else(|| {
+        let (segment, position) = walked.err()?;
+        let (expected, actual) = (Value::Code("batches"), Value::Code("noise"));
+        let found = Violation::new(Check::I06, "a served log", expected, actual);
+        Some(found.in_segment(segment).at(position..position))
+    })
+}
+
+fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
+    let is_written = view.truth.living_at(lying.base).is_some_and(|index| {
+        let write = &view.truth.writes()[index];
+        view.truth.bytes_of(write) == lying.bytes
+    });
+    if is_written || is_indistinguishable(view, lying) {
+        return None;
+    }
+    let was_lost = view.truth.writes().iter().any(|write| {
+        write.life == Life::Lost && write.base == lying.base && view.truth.bytes_of(write) == lying.bytes
+    });
+    let actual = Value::Code(if was_lost { "one that an earlier start went on without" } else { "another" });
+    let violation = Violation::new(Check::I06, "a served batch", Value::Code("as written"), actual);
+    Some(place(violation, lying))
+}
+
+/// Whether the ledger says nothing about the place of the batch. The core has compared partition id, offset
+/// and place with the chain; the reference has too.
+fn is_indistinguishable(view: &BootView<'_>, lying: &Lying<'_>) -> bool {
+    let facts = view.facts.segments.iter().find(|facts| facts.start == lying.segment);
+    facts.is_some_and(|facts| facts.mark.is_none_or(|mark| lying.position >= mark.position.get()))
+}
+
+/// A gap is legal between segments, where a record explains it; inside one it never is.
+fn gap(view: &BootView<'_>, lying: &Lying<'_>, expected: Offset) -> Option<Violation> {
+    let is_recorded = lying.position == 0
+        && view.facts.ledger.known().is_some_and(|ledger| {
+            ledger.gaps.iter().any(|gap| gap.first <= expected && gap.next >= lying.base)
+        });
+    if is_recorded {
+        return None;
+    }
+    let violation = Violation::new(Check::I07, "the next offset", expected.into(), lying.base.into());
+    Some(place(violation, lying))
+}
+
+fn place(violation: Violation, lying: &Lying<'_>) -> Violation {
+    let end = lying.position + lying.bytes.len() as u64;
+    violation.in_segment(lying.segment).at(lying.position..end)
+}

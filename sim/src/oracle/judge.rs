@@ -1,0 +1,98 @@
+//! Every check of one start, in the order in which a person wants to hear of them.
+
+use recovery_core::decide::{Disposition, Verdict, row};
+use recovery_core::observe::PartitionFacts;
+
+use super::boot_view::BootView;
+use super::invariants::{
+    check_lengths, check_nonzero_bytes, check_promises, check_refused_untouched, check_served,
+    check_verified_bytes, recovered_lengths,
+};
+use super::reference::{agrees, recover};
+use super::served_log::{self, Lying};
+use super::{Check, Image, Value, Violation};
+use crate::disk::{Cause, FaultTally};
+use crate::run::tally::Tally;
+
+/// What is wrong with a start, if anything is.
+pub fn judge(view: &BootView<'_>) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    if let Some(before) = view.before {
+        violations.extend(check_verified_bytes(before, view.after));
+        violations.extend(check_nonzero_bytes(before, view.after));
+        if !view.verdict.is_served() && view.plan.is_empty() {
+            violations.extend(check_refused_untouched(before, view.after));
+        }
+    }
+    violations.extend(check_promises(view));
+    violations.extend(check_served(view));
+    if view.verdict.is_served() {
+        let lengths = recovered_lengths(view.facts, view.verdict);
+        violations.extend(check_lengths(&view.after.directory, &lengths, None));
+        if view.is_calm && !view.is_open {
+            let (open, refused) = (Value::Code("open"), Value::Code("refused"));
+            violations.push(Violation::new(Check::I12, "the writer on what recovery left", open, refused));
+        }
+    }
+    violations.extend(reference_agrees(view));
+    violations
+}
+
+/// The reference recoverer, asked about the same image, agrees.
+fn reference_agrees(view: &BootView<'_>) -> Option<Violation> {
+    let before = view.before?;
+    // Where calls fail, by the schedule or because a sector is bad, the core sees less than the image holds.
+    let sees_less = !view.is_calm || view.truth.is_damaged;
+    if !view.sees_truth || (sees_less && matches!(view.verdict.disposition, Disposition::Unavailable(_))) {
+        return None;
+    }
+    let reference = recover(&before.directory, &view.expectation);
+    agrees(&reference, Some(view.facts), view.verdict).err()
+}
+
+/// The batches that are served now.
+pub fn lying<'a>(after: &'a Image, facts: &PartitionFacts, verdict: &Verdict) -> Vec<Lying<'a>> {
+    let mut found = Vec::new();
+    if verdict.is_served() {
+        // A log that does not go on in batches is a violation already; what lies before it is served.
+        let _ends_early = served_log::for_each(after, facts, |lying| found.push(lying)).is_err();
+    }
+    found
+}
+
+/// The word that a verdict is counted under: its reason where it refuses, else its disposition.
+pub fn verdict_code(verdict: &Verdict) -> &'static str {
+    match &verdict.disposition {
+        Disposition::Refuse(reason) => reason.code(),
+        Disposition::Serve | Disposition::ServeFrom { .. } | Disposition::Unavailable(_) => {
+            verdict.disposition.code()
+        }
+    }
+}
+
+/// Counts what a start reached.
+pub fn count(facts: &PartitionFacts, verdict: &Verdict, tally: &mut Tally) {
+    tally.boots += 1;
+    *tally.verdicts.entry(verdict_code(verdict)).or_default() += 1;
+    if let Disposition::Refuse(reason) = &verdict.disposition {
+        *tally.reasons.entry(reason.reason_code()).or_default() += 1;
+    }
+    for segment in &facts.segments {
+        let (stop, residue) = (segment.stop.stop(), segment.residue.kind);
+        *tally.stops.entry(stop).or_default() += 1;
+        *tally.residues.entry(residue).or_default() += 1;
+        *tally.rows.entry(row(stop, segment.evidence, residue)).or_default() += 1;
+    }
+}
+
+/// Counts which faults were applied and read.
+pub fn count_faults(faults: &FaultTally, tally: &mut Tally) {
+    for cause in Cause::all() {
+        let (injected, read) = (faults.injected[cause.index()], faults.read[cause.index()]);
+        if injected > 0 {
+            let reached = tally.faults.entry(cause.code()).or_default();
+            reached.injected += u64::from(injected);
+            reached.read += u64::from(read);
+        }
+    }
+}

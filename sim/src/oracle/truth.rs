@@ -1,0 +1,193 @@
+//! What was really written to one partition, what was promised, and what became of it.
+//!
+//! Promises: kept as one run a batch, never a byte at a time; knows nothing of the core's opinion. Leaves
+//! out: the disk; what a crash or a fault does to bytes is seen in the images that checks compare.
+
+use recovery_core::units::{Offset, SegmentStart};
+
+use super::served_log::Lying;
+use crate::schedule::BatchId;
+
+/// How far a batch has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Life {
+    /// Appended: it has offsets, and lies in the writer's memory.
+    Buffered,
+    /// Acknowledged to a client.
+    Acknowledged,
+    /// Adopted by a recovery without ever having been acknowledged.
+    Adopted,
+    /// Below the floor: retention may delete it, or has.
+    Retained,
+    /// A recovery went on without it. Its offsets are free again, unless they were promised.
+    Lost,
+}
+
+/// One batch as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The schedule's name for it; `None` for a batch that no step wrote (adopted from an image, or put at
+    /// the chain's end by a fault).
+    pub batch: Option<BatchId>,
+    /// First offset.
+    pub base: Offset,
+    /// One behind the last offset.
+    pub next: Offset,
+    /// Where it was put.
+    pub segment: SegmentStart,
+    /// Position of its header there.
+    pub position: u64,
+    /// Its bytes in the truth's arena.
+    from: u32,
+    /// How many.
+    pub length: u32,
+    /// How far it has come.
+    pub life: Life,
+    /// Whether the writer's mode, or a sync since, promises that it survives power loss.
+    pub is_promised: bool,
+}
+
+/// The truth about one partition.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    bytes: Vec<u8>,
+    writes: Vec<Write>,
+    /// One behind the largest offset ever promised in this life of the partition.
+    pub promised_next: Offset,
+    /// One behind the largest offset held by a survivor that recovery has put into a fence.
+    pub survivors_next: Offset,
+    /// Where the chain starts.
+    pub floor: Offset,
+    /// Whether damage that no crash explains has hit the partition's own files since they were last whole.
+    pub is_damaged: bool,
+    /// Batches served that could not be told from ones written here.
+    pub indistinguishable: u32,
+}
+
+impl Truth {
+    /// Forgets everything; `first` is where the partition's offsets begin.
+    pub fn reset(&mut self, first: Offset) {
+        self.bytes.clear();
+        self.writes.clear();
+        self.promised_next = first;
+        self.survivors_next = first;
+        self.floor = first;
+        self.is_damaged = false;
+        self.indistinguishable = 0;
+    }
+
+    /// Notes a batch that the writer has taken in.
+    pub fn append(
+        &mut self,
+        batch: Option<BatchId>,
+        offsets: (Offset, Offset),
+        place: (SegmentStart, u64),
+        bytes: &[u8],
+        life: Life,
+    ) {
+        assert!(offsets.0 <= offsets.1, "offsets ascend");
+        let from = u32::try_from(self.bytes.len()).expect("a world's batches fit 4 GiB");
+        self.bytes.extend_from_slice(bytes);
+        self.writes.push(Write {
+            batch,
+            base: offsets.0,
+            next: offsets.1,
+            segment: place.0,
+            position: place.1,
+            from,
+            length: u32::try_from(bytes.len()).expect("a batch fits 4 GiB"),
+            life,
+            is_promised: false,
+        });
+    }
+
+    /// Notes that everything buffered below `next` was acknowledged.
+    pub fn acknowledge(&mut self, next: Offset) {
+        for write in &mut self.writes {
+            if write.life == Life::Buffered && write.next <= next {
+                write.life = Life::Acknowledged;
+            }
+        }
+    }
+
+    /// Notes that everything that lives below `next` is durable by a promise.
+    pub fn promise(&mut self, next: Offset) {
+        for write in &mut self.writes {
+            if matches!(write.life, Life::Acknowledged | Life::Adopted) && write.next <= next {
+                write.is_promised = true;
+                self.promised_next = self.promised_next.max(write.next);
+            }
+        }
+    }
+
+    /// Every batch ever written, in order.
+    pub fn writes(&self) -> &[Write] {
+        &self.writes
+    }
+
+    /// The bytes of a batch as they were written.
+    pub fn bytes_of(&self, write: &Write) -> &[u8] {
+        let from = write.from as usize;
+        &self.bytes[from..from + write.length as usize]
+    }
+
+    /// The newest write that the schedule calls `batch`.
+    pub fn find(&self, batch: BatchId) -> Option<&Write> {
+        self.writes.iter().rev().find(|write| write.batch == Some(batch))
+    }
+
+    /// The living write that begins at `base`, if there is one.
+    pub fn living_at(&self, base: Offset) -> Option<usize> {
+        self.writes.iter().rposition(|write| {
+            write.base == base && matches!(write.life, Life::Acknowledged | Life::Adopted | Life::Buffered)
+        })
+    }
+
+    /// Tells what a start serves: `lying` in order, and the offset that comes next. Batches that are there
+    /// live on, adopted if they were never acknowledged; those that are not are lost. Returns how many
+    /// there are that nobody wrote here.
+    pub fn reconcile(&mut self, lying: &[Lying<'_>], next: Offset) -> u32 {
+        let living = |life| matches!(life, Life::Buffered | Life::Acknowledged | Life::Adopted);
+        let before = self.writes.len();
+        let mut found = vec![false; before];
+        let mut strangers = 0;
+        for batch in lying {
+            let index = self.writes[..before].iter().rposition(|write| {
+                living(write.life) && write.base == batch.base && self.bytes_of(write) == batch.bytes
+            });
+            if let Some(index) = index {
+                found[index] = true;
+            } else {
+                strangers += 1;
+                let place = (batch.segment, batch.position);
+                self.append(None, (batch.base, batch.next), place, batch.bytes, Life::Adopted);
+            }
+        }
+        for (write, found) in self.writes.iter_mut().zip(found) {
+            if living(write.life) && !found {
+                write.life = Life::Lost;
+            } else if write.life == Life::Buffered {
+                write.life = Life::Adopted;
+            }
+        }
+        self.survivors_next = self.survivors_next.max(next);
+        self.indistinguishable += strangers;
+        strangers
+    }
+
+    /// Notes that the chain starts at `floor` from now on.
+    pub fn retain(&mut self, floor: Offset) {
+        self.floor = self.floor.max(floor);
+        for write in &mut self.writes {
+            if write.segment.offset() < floor && write.life != Life::Lost {
+                write.life = Life::Retained;
+            }
+        }
+    }
+
+    /// One behind the last living offset.
+    pub fn living_next(&self) -> Offset {
+        let living = |write: &&Write| matches!(write.life, Life::Acknowledged | Life::Adopted);
+        self.writes.iter().filter(living).map(|write| write.next).max().unwrap_or(self.floor)
+    }
+}

@@ -1,0 +1,11 @@
+//! Many worlds: seeds in parallel, their digests and counts, and what is reported of them.
+//!
+//! Promises: what a run reports depends on its seeds and limits alone, never on threads or time. Leaves
+//! out: what a world is ([`crate::world`]), and how anything looks ([`crate::report`]).
+
+pub mod digest;
+pub mod group;
+pub mod one;
+pub mod parallel;
+pub mod session;
+pub mod tally;

@@ -1,0 +1,87 @@
+//! What a run has seen, counted: each thread keeps its own tally, and they are added up.
+
+use std::collections::BTreeMap;
+
+use recovery_core::decide::{ReasonCode, Row};
+use recovery_core::observe::{Residue, Stop};
+
+use crate::oracle::Check;
+use crate::schedule::{Filesystem, Restart};
+
+/// Counts by kind. All are sums, so the order in which worlds are added changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Worlds completed.
+    pub worlds: u64,
+    /// Boots of partitions.
+    pub boots: u64,
+    /// Crashes, inside steps and between them.
+    pub crashes: u64,
+    /// Batches appended.
+    pub batches: u64,
+    /// Steps and targets that were not there.
+    pub missed: u64,
+    /// Served batches that cannot be told from ones written here (I06).
+    pub indistinguishable: u64,
+    /// Boots by disposition, or by reason code where refused.
+    pub verdicts: BTreeMap<&'static str, u64>,
+    /// Seeds that violated each check.
+    pub violations: BTreeMap<Check, u64>,
+    /// Decision-table rows.
+    pub rows: BTreeMap<Row, u64>,
+    /// Reasons.
+    pub reasons: BTreeMap<ReasonCode, u64>,
+    /// Stops.
+    pub stops: BTreeMap<Stop, u64>,
+    /// Residues.
+    pub residues: BTreeMap<Residue, u64>,
+    /// Restart kinds.
+    pub restarts: BTreeMap<Restart, u64>,
+    /// Worlds by filesystem.
+    pub filesystems: BTreeMap<Filesystem, u64>,
+    /// Fault kinds: injected, read.
+    pub faults: BTreeMap<&'static str, Reached>,
+}
+
+/// How far a fault kind came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Applied.
+    pub injected: u64,
+    /// A storage call returned bytes it damaged, or failed because of it.
+    pub read: u64,
+    /// The same world without that one fault ends differently.
+    pub decisive: u64,
+}
+
+impl Tally {
+    /// Adds another tally to this one.
+    pub fn add(&mut self, other: &Self) {
+        self.worlds += other.worlds;
+        self.boots += other.boots;
+        self.crashes += other.crashes;
+        self.batches += other.batches;
+        self.missed += other.missed;
+        self.indistinguishable += other.indistinguishable;
+        add(&mut self.verdicts, &other.verdicts);
+        add(&mut self.violations, &other.violations);
+        add(&mut self.rows, &other.rows);
+        add(&mut self.reasons, &other.reasons);
+        add(&mut self.stops, &other.stops);
+        add(&mut self.residues, &other.residues);
+        add(&mut self.restarts, &other.restarts);
+        add(&mut self.filesystems, &other.filesystems);
+        for (kind, reached) in &other.faults {
+            let sum = self.faults.entry(kind).or_default();
+            sum.injected += reached.injected;
+            sum.read += reached.read;
+            sum.decisive += reached.decisive;
+        }
+    }
+}
+
+fn add<K: Copy + Ord>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
+    for (key, count) in counts {
+        *sums.entry(*key).or_default() += count;
+    }
+}

@@ -1,0 +1,161 @@
+//! A start of one partition: lock, recovery by the real core, then its writer.
+//!
+//! Promises: what the core was given (the image behind settling) and what it left are both kept for the
+//! checks. Leaves out: judging either.
+
+use recovery_core::decide::{Disposition, Verdict};
+use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable, Workspace};
+use recovery_core::partition::{Adopted, Writer};
+use recovery_core::plan::{Plan, PlanOptions};
+use recovery_core::recovery::{Mode, Recovered, Recovery, RecoveryStep};
+use recovery_core::storage::{LockMode, PartitionDirectory, StorageError};
+
+use super::look;
+use super::node::{INCARNATION, Service, Slot};
+use crate::disk::SimDisk;
+use crate::oracle::PartitionImage;
+
+/// Bytes that one step of a recovery may read and hash.
+pub const STEP_BYTES: u64 = 64 * 1024;
+
+/// What a start of one partition came to.
+pub struct Boot {
+    /// What lay on the medium when the core looked, if it came so far.
+    pub before: Option<PartitionImage>,
+    /// What lies there now.
+    pub after: PartitionImage,
+    /// The facts; incomplete when the verdict is unavailable.
+    pub facts: PartitionFacts,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The plan, carried out unless something failed.
+    pub plan: Plan,
+    /// Why no writer could be opened on what recovery left.
+    pub open_error: Option<String>,
+    /// Where the core was last.
+    pub reached: RecoveryStep,
+}
+
+impl Boot {
+    /// What the core says about it, in its own words.
+    pub fn remark(&self) -> Option<String> {
+        match &self.verdict.disposition {
+            Disposition::Refuse(reason) => Some(reason.to_string()),
+            Disposition::Unavailable(Unavailable::Io(error)) => Some(error.to_string()),
+            Disposition::Unavailable(Unavailable::Locked) => Some("locked".to_owned()),
+            Disposition::Serve | Disposition::ServeFrom { .. } => self.open_error.clone(),
+        }
+    }
+
+    /// Where recovery was last, in the words of CONTRACTS 1.
+    pub fn recovery_step(&self) -> &'static str {
+        match self.reached {
+            RecoveryStep::Settle => "settle",
+            RecoveryStep::Observe => "observe",
+            RecoveryStep::Apply => "save-residue",
+            RecoveryStep::Done if self.open_error.is_some() => "open-writer",
+            RecoveryStep::Done => "decide",
+        }
+    }
+}
+
+/// What is known of a partition before it is looked at.
+pub(super) fn expectation(slot: &Slot) -> Expectation {
+    Expectation {
+        incarnation: slot.header.ledger.then_some(INCARNATION),
+        durability: slot.header.durability,
+        ..Expectation::of(slot.header.namespace)
+    }
+}
+
+/// Starts one partition.
+pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace) -> Boot {
+    let expectation = expectation(slot);
+    match open(disk, slot) {
+        Ok(partition) => recover(disk, slot, partition, expectation, workspace),
+        Err(cause) => {
+            slot.service = Service::Unavailable;
+            let facts = PartitionFacts::of_nothing(expectation);
+            Boot {
+                before: None,
+                after: look::image(disk, &slot.components),
+                verdict: Verdict::unavailable(cause, &[]),
+                facts,
+                plan: Plan::default(),
+                open_error: None,
+                reached: RecoveryStep::Settle,
+            }
+        }
+    }
+}
+
+fn open(disk: &SimDisk, slot: &Slot) -> Result<PartitionDirectory<SimDisk>, Unavailable> {
+    let partition = PartitionDirectory::open(disk, &slot.components).map_err(Unavailable::Io)?;
+    match partition.lock(disk, LockMode::Exclusive) {
+        Ok(()) => Ok(partition),
+        Err(cause) => {
+            partition.close(disk);
+            Err(cause)
+        }
+    }
+}
+
+fn recover(
+    disk: &SimDisk,
+    slot: &mut Slot,
+    partition: PartitionDirectory<SimDisk>,
+    expectation: Expectation,
+    workspace: &mut Workspace,
+) -> Boot {
+    let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
+    let mut recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
+    let mut before = None;
+    let mut reached = RecoveryStep::Settle;
+    // Every step of a recovery moves it on; a world whose disk grows without end would be a bug of ours.
+    loop {
+        if before.is_none() && recovery.reached() == RecoveryStep::Observe {
+            before = Some(look::image(disk, &slot.components));
+        }
+        let progress = recovery.step(disk, &partition, workspace, STEP_BYTES);
+        reached = reached.max(recovery.reached());
+        if progress == Progress::Done {
+            break;
+        }
+    }
+    let Recovered { facts, verdict, plan, ledger, .. } = recovery.finish();
+    let after = look::image(disk, &slot.components);
+    let mut open_error = None;
+    slot.service = match (&verdict.disposition, Adopted::of(&facts, &verdict, &plan)) {
+        (Disposition::Serve | Disposition::ServeFrom { .. }, Some(adopted)) => {
+            match Writer::open(disk, partition, adopted, ledger, slot.options()) {
+                Ok(writer) => Service::Serving(Box::new(writer)),
+                Err(error) => {
+                    open_error = Some(error.to_string());
+                    Service::Unavailable
+                }
+            }
+        }
+        (Disposition::Refuse(reason), _) => {
+            partition.close(disk);
+            Service::Refused(reason.reason_code())
+        }
+        (Disposition::Serve | Disposition::ServeFrom { .. } | Disposition::Unavailable(_), _) => {
+            partition.close(disk);
+            Service::Unavailable
+        }
+    };
+    Boot { before, after, facts, verdict, plan, open_error, reached }
+}
+
+/// Makes the directories of a partition and opens its writer, as a server does for a new topic.
+pub(super) fn create(
+    disk: &SimDisk,
+    slot: &mut Slot,
+    workspace: &mut Workspace,
+) -> Result<Boot, StorageError> {
+    look::make_directories(disk, &slot.components)?;
+    if slot.header.first_offset.get() > 0 {
+        look::lay_first_segment(disk, &slot.components, slot.header.first_offset)?;
+    }
+    Ok(boot(disk, slot, workspace))
+}

@@ -1,0 +1,142 @@
+//! Everything that happens in a world, as 32-byte records, and the digest over them (CONTRACTS 7).
+//!
+//! Promises: nothing enters that depends on wording, threads, addresses, build profile, time or map order.
+//! Codes are permanent: a new kind of event takes the next number. Leaves out: what a checker saw.
+
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u16)]
+pub enum EventCode {
+    /// A step begins: a = its kind.
+    Step = 1,
+    /// A storage call that succeeded: a = call and object, b = position, c = length.
+    Call = 2,
+    /// A storage call that failed: a = call and object, b = position, c = errno.
+    CallFailed = 3,
+    /// A batch got offsets: a = batch id, b = base offset, c = next offset.
+    Appended = 4,
+    /// Offsets were acknowledged: a = partition, b = next offset.
+    Acknowledged = 5,
+    /// A writer's call failed: a = partition, b = hash of the error's code.
+    WriterFailed = 6,
+    /// The node went down: a = restart kind, b = digest of the survivors, c = kept and lost.
+    Crashed = 7,
+    /// A partition was judged: a = partition, b = disposition and reason, c = next offset.
+    Verdict = 8,
+    /// One segment's action: a = segment, b = action, c = cut position.
+    Action = 9,
+    /// A step of a plan: a = its kind.
+    Planned = 10,
+    /// A poll was answered: a = partition, b = hash of the answer, c = messages.
+    Polled = 11,
+    /// A fault hit: a = its kind, b = file, c = position.
+    Fault = 12,
+    /// A step or target that is not there: a = step kind.
+    Missed = 13,
+    /// A clean stop: a = partition, b = 1 if it succeeded.
+    Stopped = 14,
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What it is about.
+    pub code: EventCode,
+    /// On which node.
+    pub node: u8,
+    /// In which step, counted from 0.
+    pub step: u32,
+    /// By code.
+    pub a: u64,
+    /// By code.
+    pub b: u64,
+    /// By code.
+    pub c: u64,
+}
+
+/// Bytes of an encoded record.
+pub const EVENT_BYTES: usize = 32;
+
+impl Event {
+    /// Encodes the record, little-endian.
+    pub fn encode(&self) -> [u8; EVENT_BYTES] {
+        let mut bytes = [0; EVENT_BYTES];
+        bytes[0..2].copy_from_slice(&(self.code as u16).to_le_bytes());
+        bytes[2..4].copy_from_slice(&u16::from(self.node).to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.step.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.a.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.b.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.c.to_le_bytes());
+        bytes
+    }
+}
+
+/// Takes records, keeps their digest, and the records themselves if asked to.
+pub struct Recorder {
+    hasher: Xxh3Default,
+    count: u64,
+    kept: Option<Vec<Event>>,
+    node: u8,
+    step: u32,
+}
+
+impl Recorder {
+    /// A recorder that keeps nothing but the digest.
+    pub fn new() -> Self {
+        Self { hasher: Xxh3Default::new(), count: 0, kept: None, node: 0, step: 0 }
+    }
+
+    /// Begins a new world.
+    pub fn reset(&mut self, keep: bool) {
+        self.hasher.reset();
+        self.count = 0;
+        self.kept = keep.then(Vec::new);
+        self.node = 0;
+        self.step = 0;
+    }
+
+    /// Says where the next records belong.
+    pub fn at(&mut self, node: u8, step: u32) {
+        self.node = node;
+        self.step = step;
+    }
+
+    /// Takes a record.
+    #[inline]
+    pub fn note(&mut self, code: EventCode, a: u64, b: u64, c: u64) {
+        let event = Event { code, node: self.node, step: self.step, a, b, c };
+        self.hasher.update(&event.encode());
+        self.count += 1;
+        if let Some(kept) = &mut self.kept {
+            kept.push(event);
+        }
+    }
+
+    /// The digest so far.
+    pub fn digest(&self) -> u64 {
+        self.hasher.digest()
+    }
+
+    /// How many records there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The records, if they were kept.
+    pub fn take_kept(&mut self) -> Vec<Event> {
+        self.kept.take().unwrap_or_default()
+    }
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A word of a fixed vocabulary as a number for a record.
+pub fn word(code: &str) -> u64 {
+    xxh3_64(code.as_bytes())
+}

@@ -1,0 +1,109 @@
+//! What goes wrong inside a step, as the disk takes it.
+
+use super::aim;
+use super::node::Node;
+use crate::disk::{Cause, Disturbance, FileChoice, Injection, SurvivorChoice, SyncPart};
+use crate::schedule::{Crash, Edit, Fault, FaultInside, FaultKind, Fill, Interruption, Survivors, Target};
+use recovery_core::storage::Errno;
+
+/// The injection for an interruption; `None` if its target is not there.
+pub(super) fn injection(node: &Node, interruption: &Interruption) -> Option<Injection> {
+    match interruption {
+        Interruption::Crash(crash) => Some(Injection {
+            at: crash.at,
+            times: crate::schedule::Times::Count(1),
+            cause: None,
+            disturbance: Disturbance::Crash { restart: crash.crash.restart(), inside: crash.inside },
+        }),
+        Interruption::Fault(FaultInside { at, fault }) => Some(Injection {
+            at: *at,
+            times: fault.times,
+            cause: Some(Cause::Fault(fault.kind)),
+            disturbance: disturbance(node, fault)?,
+        }),
+    }
+}
+
+fn disturbance(node: &Node, fault: &Fault) -> Option<Disturbance> {
+    let fail = |errno| Some(Disturbance::Fail { errno });
+    match fault.kind {
+        FaultKind::ReadError | FaultKind::WriteError | FaultKind::LatentSectorError => fail(Errno::IO),
+        FaultKind::Interrupted => fail(Errno::INTERRUPTED),
+        FaultKind::NoSpace => fail(Errno::NO_SPACE),
+        FaultKind::TooManyFiles => fail(Errno::TOO_MANY_FILES),
+        FaultKind::PermissionDenied => fail(Errno::PERMISSION_DENIED),
+        FaultKind::ReadOnly => Some(Disturbance::GoReadOnly),
+        FaultKind::ShortRead | FaultKind::ShortWrite => Some(Disturbance::Short { bytes: fault.bytes }),
+        FaultKind::ShornWrite => Some(Disturbance::ShearWrite { bytes: fault.bytes }),
+        FaultKind::LostWrite => Some(Disturbance::LoseWrite),
+        FaultKind::LyingFlush => Some(Disturbance::LieAboutFlush),
+        FaultKind::SyncFailure => Some(Disturbance::FailSync {
+            part: SyncPart::Data,
+            errno: Errno::IO,
+            pages: mask(fault),
+            fill: Fill::Zeros,
+        }),
+        FaultKind::DeferredSyncError => Some(Disturbance::DeferSyncError),
+        FaultKind::SwallowedSyncError => Some(Disturbance::SwallowSyncError),
+        FaultKind::TransientReadCorruption | FaultKind::BitFlip => {
+            let bit = match fault.edit {
+                Some(Edit::Bit(bit)) => bit,
+                Some(Edit::Value(_)) | None => 0,
+            };
+            Some(Disturbance::CorruptRead { byte: u64::from(bit / 8), bit: (bit % 8) as u8 })
+        }
+        FaultKind::MisdirectedRead | FaultKind::MisdirectedWrite => {
+            let spot = elsewhere(node, fault)?;
+            Some(if fault.kind == FaultKind::MisdirectedRead {
+                Disturbance::MisdirectRead { file: spot.file, position: spot.position }
+            } else {
+                Disturbance::MisdirectWrite { file: spot.file, position: spot.position }
+            })
+        }
+        FaultKind::Zeroed
+        | FaultKind::Noise
+        | FaultKind::ForeignBatch
+        | FaultKind::StaleGenerationBatch
+        | FaultKind::DuplicateBatch
+        | FaultKind::LostDirectoryEntry
+        | FaultKind::UndoneRename
+        | FaultKind::UndoneUnlink
+        | FaultKind::ListingOrder
+        | FaultKind::StrayFile
+        | FaultKind::OperatorDeletesIndex
+        | FaultKind::OperatorCopiesSegment
+        | FaultKind::OperatorRestoresFile
+        | FaultKind::OperatorDropsLedger => None,
+    }
+}
+
+/// Which pages of a failed sync fail: all, unless the schedule says which.
+fn mask(fault: &Fault) -> u64 {
+    match fault.edit {
+        Some(Edit::Value(mask)) => mask,
+        Some(Edit::Bit(bit)) => 1 << (bit % 64),
+        None => u64::MAX,
+    }
+}
+
+/// Where a misdirected transfer goes: a batch, or the whole of a segment.
+fn elsewhere(node: &Node, fault: &Fault) -> Option<aim::Spot> {
+    let partition = fault.to.partition.or(fault.target.partition())?;
+    let target = match (fault.to.batch, fault.to.segment) {
+        (Some(batch), _) => Target::Batch { partition, batch, field: None },
+        (None, Some(segment)) => Target::Segment { partition, segment },
+        (None, None) => fault.target.clone(),
+    };
+    aim::spot(node, &target)
+}
+
+/// What survives a crash, as the disk takes it. Files of exceptions that are not there are left out.
+pub(super) fn survivors(node: &Node, crash: &Crash) -> SurvivorChoice {
+    let Some(survival) = crash.survival() else { return SurvivorChoice::of(Survivors::All) };
+    let everything = FileChoice { survive: survival.survive, length: survival.size, fill: survival.fill };
+    let mut choice = SurvivorChoice { everything, names: survival.survive, files: Vec::new() };
+    for exception in &survival.exceptions {
+        aim::except(node, exception, &mut choice);
+    }
+    choice
+}

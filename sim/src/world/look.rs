@@ -1,0 +1,121 @@
+//! What a disk holds, for whoever judges: partition images, fences, and the few files a world lays itself.
+
+use recovery_core::format::FileName;
+use recovery_core::storage::{Errno, Name, Storage, StorageError, exact};
+use recovery_core::units::{Offset, SegmentStart};
+
+use crate::disk::{DirectoryId, FileId, Node, SimDisk, View};
+use crate::oracle::{Content, Fence, FileImage, Image, ImageEntry, PartitionImage};
+
+/// The directory that `components` lead to.
+pub(super) fn directory(disk: &SimDisk, components: &[Name]) -> Option<DirectoryId> {
+    components.iter().try_fold(DirectoryId::ROOT, |directory, name| {
+        match disk.entry(directory, name, View::Visible)? {
+            Node::Directory(below) => Some(below),
+            Node::File(_) | Node::Link | Node::Special => None,
+        }
+    })
+}
+
+/// A file of the partition.
+pub(super) fn file(disk: &SimDisk, components: &[Name], name: &Name) -> Option<FileId> {
+    match disk.entry(directory(disk, components)?, name, View::Visible)? {
+        Node::File(file) => Some(file),
+        Node::Directory(_) | Node::Link | Node::Special => None,
+    }
+}
+
+/// The partition directory and its fences as reads see them; empty if they are not there.
+pub(super) fn image(disk: &SimDisk, components: &[Name]) -> PartitionImage {
+    let directory = directory(disk, components);
+    PartitionImage {
+        directory: directory.map_or_else(Image::default, |directory| image_of(disk, directory)),
+        fences: fences(disk, components),
+    }
+}
+
+fn image_of(disk: &SimDisk, directory: DirectoryId) -> Image {
+    let entries = disk.entries(directory, View::Visible);
+    let entries = entries.into_iter().map(|(name, node)| ImageEntry {
+        name,
+        content: match node {
+            Node::File(file) => Content::File(FileImage::readable(disk.contents_of(file, View::Visible))),
+            Node::Directory(_) => Content::Directory,
+            Node::Link | Node::Special => Content::Other,
+        },
+    });
+    Image { entries: entries.collect(), is_listable: true }
+}
+
+/// The fences beside a partition.
+fn fences(disk: &SimDisk, components: &[Name]) -> Vec<Fence> {
+    let (name, above) = components.split_last().expect("a partition has a name");
+    let Some(parent) = directory(disk, above) else { return Vec::new() };
+    let prefix = name.with_suffix(b".fenced.").expect("a partition's name is short");
+    let entries = disk.entries(parent, View::Visible).into_iter();
+    entries
+        .filter(|(name, _)| name.as_bytes().starts_with(prefix.as_bytes()))
+        .filter_map(|(name, node)| match node {
+            Node::Directory(fence) => Some(Fence { name, image: image_of(disk, fence) }),
+            Node::File(_) | Node::Link | Node::Special => None,
+        })
+        .collect()
+}
+
+/// Drops every clean cached page of a partition's files.
+pub(super) fn evict(disk: &SimDisk, components: &[Name]) {
+    let Some(directory) = directory(disk, components) else { return };
+    for (_, node) in disk.entries(directory, View::Visible) {
+        if let Node::File(file) = node {
+            disk.evict(file);
+        }
+    }
+}
+
+/// Makes the directories that lead to a partition, durably, as a server does for a new topic.
+pub(super) fn make_directories(disk: &SimDisk, components: &[Name]) -> Result<(), StorageError> {
+    let mut directory = disk.root()?;
+    for name in components {
+        match disk.make_directory(&directory, name) {
+            Ok(()) => disk.sync_directory(&directory)?,
+            Err(error) if error.errno == Errno::EXISTS => {}
+            Err(error) => return Err(error),
+        }
+        let below = disk.open_directory(&directory, name)?;
+        disk.close_directory(std::mem::replace(&mut directory, below));
+    }
+    disk.close_directory(directory);
+    Ok(())
+}
+
+/// Lays an empty first segment, durably, for a partition whose offsets do not begin at 0.
+pub(super) fn lay_first_segment(
+    disk: &SimDisk,
+    components: &[Name],
+    first: Offset,
+) -> Result<(), StorageError> {
+    let start = SegmentStart::at(first);
+    lay_file(disk, components, &FileName::log(start), &[])?;
+    lay_file(disk, components, &FileName::index(start), &[])
+}
+
+/// Lays a file with `bytes`, durably.
+pub(super) fn lay_file(
+    disk: &SimDisk,
+    components: &[Name],
+    name: &Name,
+    bytes: &[u8],
+) -> Result<(), StorageError> {
+    let mut directory = disk.root()?;
+    for name in components {
+        let below = disk.open_directory(&directory, name)?;
+        disk.close_directory(std::mem::replace(&mut directory, below));
+    }
+    let file = disk.create(&directory, name)?;
+    exact::write_all(disk, &file, name, 0, bytes)?;
+    disk.sync(&file)?;
+    disk.close(file);
+    disk.sync_directory(&directory)?;
+    disk.close_directory(directory);
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! Executes a schedule: nodes with disks, the real core on them, clients, crashes and damage.
+//!
+//! Promises: a world is a pure function of its schedule; every decision comes from there, and every event
+//! goes into one digest (CONTRACTS 7). The core under test is the linked `recovery-core`, unchanged. Leaves
+//! out: what is right, which the oracle says from what the world shows it; how it looks, which reports do.
+//!
+//! In reading order: [`run`] (one schedule from its first step to its last), `node` and `boot` (what lives
+//! on a disk, and a start of it), `serve` (what clients ask), `aim` (from a target of the schedule to a
+//! place on a disk), `look` (what a disk holds, for whoever judges), `event` (the digest).
+
+mod aim;
+mod boot;
+mod damage;
+pub mod event;
+mod interrupt;
+mod look;
+mod node;
+mod outcome;
+mod producer;
+mod run;
+mod serve;
+
+pub use boot::{Boot, STEP_BYTES};
+pub use run::{Arena, Failure, Report, run};

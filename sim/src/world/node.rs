@@ -1,0 +1,61 @@
+//! One node: its disk, and what it does with each of its partitions.
+//!
+//! Until the host is built, a partition is served or it is not, and the world itself stands in for a
+//! server's tables.
+
+use recovery_core::decide::ReasonCode;
+use recovery_core::format::partition_components;
+use recovery_core::partition::{PartitionOptions, Writer};
+use recovery_core::storage::Name;
+use recovery_core::units::{Incarnation, Length};
+
+use crate::disk::SimDisk;
+use crate::oracle::truth::Truth;
+use crate::schedule::PartitionHeader;
+
+/// The life of every partition until topics can be deleted and made again.
+pub(super) const INCARNATION: Incarnation = Incarnation::new(1);
+
+/// What a node does with a partition.
+pub(super) enum Service {
+    /// The node is down.
+    Down,
+    /// It is served.
+    Serving(Box<Writer<SimDisk>>),
+    /// It was refused at the last start.
+    Refused(ReasonCode),
+    /// Nothing can be said of it now.
+    Unavailable,
+}
+
+/// One partition of a node.
+pub(super) struct Slot {
+    pub(super) header: PartitionHeader,
+    pub(super) components: [Name; 6],
+    pub(super) service: Service,
+    pub(super) truth: Truth,
+}
+
+impl Slot {
+    pub(super) fn new(header: PartitionHeader) -> Self {
+        let mut truth = Truth::default();
+        truth.reset(header.first_offset);
+        Self { header, components: partition_components(header.namespace), service: Service::Down, truth }
+    }
+
+    /// How the partition's writer is opened.
+    pub(super) fn options(&self) -> PartitionOptions {
+        let new_ledger = self.header.ledger.then_some(INCARNATION);
+        PartitionOptions {
+            segment_bytes: Length::new(self.header.segment_bytes),
+            ..PartitionOptions::new(self.header.durability, new_ledger)
+        }
+    }
+}
+
+/// One node of a world.
+pub(super) struct Node {
+    pub(super) disk: SimDisk,
+    pub(super) slots: Vec<Slot>,
+    pub(super) is_up: bool,
+}
