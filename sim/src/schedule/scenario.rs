@@ -4,7 +4,7 @@
 //! title and saying what is expected. Leaves out: text ([`super::parse()`], [`super::print()`]).
 
 use super::step::{Interruption, Step};
-use super::world::WorldHeader;
+use super::world::{Regime, WorldHeader};
 
 /// The version of the language that this build prints, and the newest that it reads.
 pub const SCHEMA: u32 = 1;
@@ -35,6 +35,18 @@ impl Schedule {
             .iter()
             .enumerate()
             .flat_map(|(index, step)| step.interruptions.iter().map(move |found| (index, found)))
+    }
+
+    /// The first step that holds something which its regime does not have, and what: the legal regime has
+    /// neither silent damage nor plants.
+    pub fn first_illegal(&self) -> Option<(usize, &'static str)> {
+        match self.world.regime {
+            Regime::Unlimited => None,
+            Regime::Legal => {
+                let illegal = |(index, step): (usize, &Step)| Some((index, step.illegal_part()?));
+                self.steps.iter().enumerate().find_map(illegal)
+            }
+        }
     }
 
     /// Whether only a host can run it.

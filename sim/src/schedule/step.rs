@@ -53,6 +53,25 @@ impl Step {
     }
 }
 
+impl Step {
+    /// What in the step the legal regime does not have, if anything.
+    pub(super) fn illegal_part(&self) -> Option<&'static str> {
+        let of_fault = |fault: &Fault| (!fault.kind.is_legal()).then(|| fault.kind.code());
+        if let Action::Plant(_) = self.action {
+            return Some("plant");
+        }
+        if let Action::Fault { fault, .. } = &self.action
+            && let Some(kind) = of_fault(fault)
+        {
+            return Some(kind);
+        }
+        self.interruptions.iter().find_map(|interruption| match interruption {
+            Interruption::Crash(_) => None,
+            Interruption::Fault(inside) => of_fault(&inside.fault),
+        })
+    }
+}
+
 /// What happens inside a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interruption {

@@ -122,6 +122,12 @@ pub enum ParseFault {
         /// Its id.
         batch: u32,
     },
+    /// Something that only the unlimited regime has.
+    #[error("the legal regime has no {what}")]
+    Illegal {
+        /// A fault kind, or a plant.
+        what: &'static str,
+    },
     /// A page that is no whole number of sectors.
     #[error("a page of {page} bytes is no whole number of sectors of {sector} bytes")]
     Geometry {
@@ -159,6 +165,7 @@ impl ParseFault {
             Self::UnknownWord { .. } => "unknown-word",
             Self::Exclusive { .. } => "exclusive",
             Self::RepeatedBatch { .. } => "repeated-batch",
+            Self::Illegal { .. } => "illegal",
             Self::Geometry { .. } => "geometry",
             Self::Version { .. } => "version",
         }

@@ -72,6 +72,10 @@ fn scenario(document: &KdlDocument) -> Read<Scenario> {
     let Some(title) = draft.title else { return Err(missing("scenario")) };
     let Some(world) = draft.world else { return Err(missing("world")) };
     let Some(steps) = draft.steps else { return Err(missing("steps")) };
+    let schedule = Schedule { world, steps };
+    if let Some((index, what)) = schedule.first_illegal() {
+        return Err(Misfit::at(step_span(document, index), ParseFault::Illegal { what }));
+    }
     Ok(Scenario {
         title,
         stories: draft.stories,
@@ -79,8 +83,15 @@ fn scenario(document: &KdlDocument) -> Read<Scenario> {
         reports: draft.reports,
         kills: draft.kills.unwrap_or(Kills::Unsaid),
         origin: draft.origin,
-        schedule: Schedule { world, steps },
+        schedule,
     })
+}
+
+/// Where the step of that index is written.
+fn step_span(document: &KdlDocument, index: usize) -> SourceSpan {
+    let steps = document.get("steps").and_then(KdlNode::children);
+    let node = steps.and_then(|steps| steps.nodes().get(index));
+    node.expect("a step that was read is written").name().span()
 }
 
 fn top_node(draft: &mut Draft, node: &KdlNode) -> Read<()> {

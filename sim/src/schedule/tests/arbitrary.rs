@@ -362,6 +362,14 @@ fn world() -> BoxedStrategy<WorldHeader> {
         .boxed()
 }
 
+/// What the legal regime does not have makes the world an unlimited one.
+fn lawful(mut schedule: Schedule) -> Schedule {
+    if schedule.first_illegal().is_some() {
+        schedule.world.regime = Regime::Unlimited;
+    }
+    schedule
+}
+
 /// Any scenario that the language can say.
 pub(super) fn scenario() -> BoxedStrategy<Scenario> {
     let kills = prop_oneof![
@@ -379,7 +387,7 @@ pub(super) fn scenario() -> BoxedStrategy<Scenario> {
             reports,
             kills,
             origin,
-            schedule: Schedule { world, steps },
+            schedule: lawful(Schedule { world, steps }),
         })
         .boxed()
 }

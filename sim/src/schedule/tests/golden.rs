@@ -129,3 +129,10 @@ fn a_header_with_every_default_spelt_out_prints_without_them() {
          image \"directory\"\n}\nsteps {\n}"
     );
 }
+
+/// Every version of the language stays readable, so there is one sample of each, with everything in it.
+#[test]
+fn the_sample_of_version_1_reads_and_prints_as_written() {
+    let scenario = check(include_str!("samples/version-1.kdl"));
+    assert_eq!(scenario.reports, ["B02"]);
+}

@@ -3,5 +3,6 @@
 mod arbitrary;
 mod generated;
 mod golden;
+mod page;
 mod refusals;
 mod round_trip;

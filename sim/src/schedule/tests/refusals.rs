@@ -3,7 +3,7 @@
 use crate::schedule::parse;
 
 const HEAD: &str =
-    "scenario \"x\" version=1\nworld filesystem=\"xfs\" regime=\"legal\" {\n    partition \"1/1/0\"\n}\n";
+    "scenario \"x\" version=1\nworld filesystem=\"xfs\" regime=\"unlimited\" {\n    partition \"1/1/0\"\n}\n";
 
 /// Reads a document whose lines from the fifth on are `rest`, and compares code, line and sentence.
 fn check(rest: &str, code: &str, line: usize, sentence: &str) {
@@ -164,6 +164,18 @@ fn what_is_no_kdl_and_what_is_of_another_version_is_refused() {
     check_step("crash \"process\" { names survive=\"all\"; }", "extra-children", "crash has no children");
     let error = parse("case.kdl", "scenario \"ü\" version=1\nworld {\n\"").expect_err("no KDL");
     assert_eq!(error.fault().code(), "syntax");
+}
+
+#[test]
+fn the_legal_regime_has_no_damage() {
+    let check_legal = |step: &str, what: &str| {
+        let head = HEAD.replace("unlimited", "legal");
+        let text = format!("{head}steps {{\n    start\n    {step}\n}}\n");
+        check_document(&text, "illegal", 7, &format!("the legal regime has no {what}"));
+    };
+    check_legal("fault \"noise\" \"1/1/0\" batch=0", "noise");
+    check_legal("plant \"1/1/0\" batch=0", "plant");
+    check_legal("flush \"1/1/0\" { fault \"lying-flush\" on=\"sync\" call=1; }", "lying-flush");
 }
 
 #[test]
