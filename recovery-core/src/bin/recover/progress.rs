@@ -23,7 +23,7 @@ impl ScanProgress {
             Some(_) | None => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(total_bytes, target);
-        let style = ProgressStyle::with_template("{msg:9} [{bar:38}] {bytes} of {total_bytes}, {eta} left")
+        let style = ProgressStyle::with_template("{msg:9} [{bar:28}] {bytes} of {total_bytes}, {eta} left")
             .expect("a fixed template");
         bar.set_style(style.progress_chars("## "));
         Self { bar }

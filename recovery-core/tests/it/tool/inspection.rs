@@ -24,7 +24,9 @@ WRONG    3639752  message_count    10 (0 whole frames up to byte 3639960, which
 ok       3639756  reserved         zero
 WRONG    3639960  frame 0          delta 0, payload 81923, headers 0 (it takes
                                    81971 bytes, and 1384 are left)
-3 wrong rows: batch_length, message_count, frame 0
+WRONG    3639704  verdict          short (873051 bytes are needed and 1640 are
+                                   left)
+4 wrong rows: batch_length, message_count, frame 0, verdict
 ",
     );
     let object = look(&fixture, "inspect --json DIR/00000000000000000050.log@3639704").object();
@@ -35,7 +37,7 @@ WRONG    3639960  frame 0          delta 0, payload 81923, headers 0 (it takes
         .filter(|row| row["check"] == "wrong")
         .map(|row| row["field"].as_str().unwrap())
         .collect();
-    assert_eq!(wrong, ["batch_length", "message_count", "frame 0"]);
+    assert_eq!(wrong, ["batch_length", "message_count", "frame 0", "verdict"]);
     check(
         &look(&fixture, "inspect DIR/nothing"),
         "\

@@ -7,11 +7,14 @@ use recovery_core::format::{
     BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BatchHeader, Checksum, FRAME_HASHED_FROM, FRAME_HEADER_BYTES,
     FrameDamage, FrameHeader, Hasher, HeaderDamage,
 };
+use recovery_core::observe::StopDetail;
 use recovery_core::storage::{Storage, StorageError};
 
+use super::acceptor;
 use super::sheet::{Row, Sheet, SheetKind};
 use super::source::Source;
 use crate::paragraph::counted;
+use crate::report::stop_text;
 
 /// Right frames that are shown; wrong ones are shown up to as many again.
 const FRAMES_SHOWN_MAX: u64 = 32;
@@ -44,6 +47,7 @@ pub(super) fn sheet<S: Storage>(source: &mut Source<'_, S>, position: u64) -> Re
     let frames = Frames::walk(source, position, &header)?;
     sheet.rows = header_rows(position, &header, BatchHeader::decode(&bytes), &frames, left);
     sheet.rows.extend(frames.rows);
+    sheet.rows.push(verdict_row(position, &header, acceptor::fault(source, position)?));
     sheet.unshown = frames.unshown;
     let end = position.checked_add(header.batch_length.get());
     let is_claimed_by_file = length_damage(&header, left).is_none();
@@ -77,6 +81,17 @@ fn header_rows(
         Row::new(at + 48, "message_count", header.message_count).checked(frames.count_damage(header)),
         reserved,
     ]
+}
+
+/// What recovery makes of the batch, whatever it is beside.
+fn verdict_row(at: u64, header: &BatchHeader, fault: Option<StopDetail>) -> Row {
+    match fault {
+        None => Row::new(at, "verdict", "verifies").checked(None),
+        Some(fault) => {
+            let sentence = stop_text::sentence(&fault, header.base_offset);
+            Row::new(at, "verdict", fault.stop().code()).checked(Some(sentence))
+        }
+    }
 }
 
 /// What is wrong with the claimed length.

@@ -3,6 +3,7 @@
 //! Promises: opens for reading only, takes no lock, and shows damaged structures as far as they go. What a
 //! file is said to be by its name is believed first, its bytes only if the name says nothing.
 
+mod acceptor;
 mod batch;
 mod bytes;
 mod index;

@@ -6,7 +6,7 @@ use recovery_core::format::Hasher;
 use recovery_core::storage::{Name, Storage, StorageError, exact};
 
 /// Bytes read at a time.
-const WINDOW_BYTES: usize = 64 * 1024;
+pub(super) const WINDOW_BYTES: usize = 64 * 1024;
 
 /// A regular file that is open for reading.
 pub(crate) struct Source<'a, S: Storage> {

@@ -11,6 +11,7 @@ mod object;
 mod partition_text;
 mod segment_text;
 mod step;
+pub(crate) mod stop_text;
 
 pub(crate) use object::{ErrorObject, PartitionObject};
 pub(crate) use partition_text::text;

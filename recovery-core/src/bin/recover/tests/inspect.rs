@@ -87,6 +87,7 @@ ok            48  message_count    2
 ok            52  reserved         zero
 ok           256  frame 0          delta 0, payload 5, headers 0
 ok           309  frame 1          delta 1, payload 6, headers 0
+ok             0  verdict          verifies
 every check holds
 hint: recover inspect 00000000000000000100.log@363 shows what follows
 "
@@ -113,7 +114,10 @@ WRONG        256  frame 0          delta 0, payload 5, headers 0 (it hashes to
                                    62002c84df809dd8, and b9bfbddb9ea55c8e is
                                    stored)
 ok           309  frame 1          delta 1, payload 6, headers 0
-1 wrong row: frame 0
+WRONG          0  verdict          bad-checksum (message 0 hashes to
+                                   62002c84df809dd8, and b9bfbddb9ea55c8e is
+                                   stored)
+2 wrong rows: frame 0, verdict
 hint: recover inspect 00000000000000000100.log@363 shows what follows
 "
     );
@@ -139,7 +143,9 @@ ok            48  message_count    2
 WRONG         60  reserved         0x01 (every reserved byte is zero)
 ok           256  frame 0          delta 0, payload 5, headers 0
 ok           309  frame 1          delta 1, payload 6, headers 0
-2 wrong rows: batch_checksum, reserved
+WRONG          0  verdict          undecodable (reserved byte 60 of the header
+                                   is 0x01)
+3 wrong rows: batch_checksum, reserved, verdict
 hint: recover inspect 00000000000000000100.log@363 shows what follows
 "
     );
@@ -166,7 +172,8 @@ ok           415  reserved         zero
 ok           619  frame 0          delta 0, payload 5, headers 0
 WRONG        672  frame 1          delta 1, payload 6, headers 0 (it takes 54
                                    bytes, and 53 are left)
-3 wrong rows: batch_length, message_count, frame 1
+WRONG        363  verdict          short (363 bytes are needed and 362 are left)
+4 wrong rows: batch_length, message_count, frame 1, verdict
 "
     );
     assert_eq!(
@@ -202,6 +209,7 @@ ok            52  reserved         zero
 ok           256  frame 0          delta 7, payload 5, headers 0 (its place is
                                    0)
 ok           309  frame 1          delta 1, payload 6, headers 0
+ok             0  verdict          verifies
 every check holds
 hint: recover inspect 00000000000000000100.log@363 shows what follows
 "
