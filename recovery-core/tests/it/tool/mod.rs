@@ -6,6 +6,7 @@ mod mistakes;
 mod names;
 mod repair;
 mod streams;
+mod unreadable;
 mod verdicts;
 
 use std::fmt;
