@@ -12,6 +12,7 @@
 mod arguments;
 mod inspect;
 mod object;
+mod pages;
 mod sample;
 mod sentences;
 mod strip;
