@@ -18,15 +18,15 @@ pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> Option
     if applied.is_none() {
         node.disk.miss(Cause::Fault(fault.kind));
     } else if !fault.kind.is_legal() {
-        mark_damaged(node, fault);
+        mark_damaged(node, fault, false);
     }
     applied
 }
 
-/// What no crash explains has hit these partitions from now on.
-pub(super) fn mark_damaged(node: &mut Node, fault: &Fault) {
+/// What no crash explains has hit the partitions of a fault from now on, or any partition of the node.
+pub(super) fn mark_damaged(node: &mut Node, fault: &Fault, hits_any: bool) {
     let hit = [fault.target.partition(), fault.to.partition];
-    let all = hit.iter().all(Option::is_none);
+    let all = hits_any || hit.iter().all(Option::is_none);
     for slot in &mut node.slots {
         if all || hit.contains(&Some(slot.header.namespace)) {
             slot.truth.is_damaged = true;

@@ -176,7 +176,9 @@ impl<'a> World<'a> {
             if let Interruption::Fault(inside) = interruption
                 && (!inside.fault.kind.is_legal() || self.lies(inside.fault.kind))
             {
-                damage::mark_damaged(&mut self.node, &inside.fault);
+                // A start counts the calls of every partition, so the fault may hit any of them.
+                let hits_any = matches!(step.action, Action::Start | Action::Stop);
+                damage::mark_damaged(&mut self.node, &inside.fault, hits_any);
             }
         }
     }

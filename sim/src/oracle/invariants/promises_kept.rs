@@ -22,7 +22,7 @@ pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
         Disposition::Serve | Disposition::ServeFrom { .. } => {
             view.truth.writes().iter().find_map(|write| check_write(view, write))
         }
-        Disposition::Refuse(reason) if view.has_ledger => Some(Violation::new(
+        Disposition::Refuse(reason) if view.has_ledger && view.sees_truth => Some(Violation::new(
             Check::I13,
             "a clean crash over a ledger",
             served,
