@@ -4,7 +4,7 @@
 //! Leaves out: making worlds and disks, and saying what happened to a person.
 //!
 //! In reading order: [`image`] and [`partition_image`] (what lies on a disk), [`fence_copy`] (what was set
-//! aside), [`provenance`] (who put it there, and what was promised), [`reference`] (what recovery must
+//! aside), [`provenance`] (who put it there, and what was promised), [`mod@reference`] (what recovery must
 //! conclude), [`invariants`] (what must hold whatever it concludes), [`check`] and [`violation`] (what did
 //! not).
 

@@ -4,7 +4,7 @@
 //! are resolved once, here, so that the core, which follows none, is given a way without any. Leaves out:
 //! whether it can be read. A path that cannot be examined is taken as it is spelt, and opening it says why.
 //!
-//! This file and [`crate::inspect`]'s door are the only ones that touch paths; everything below them goes
+//! This file and [`mod@crate::inspect`]'s door are the only ones that touch paths; everything below them goes
 //! through `Storage`.
 
 use std::ffi::OsStr;
