@@ -17,8 +17,7 @@ fn page(name: &str) -> String {
 /// Fails with every word that the page lacks.
 fn check<'a>(name: &str, words: impl IntoIterator<Item = &'a str>) {
     let page = page(name);
-    let missing: Vec<&str> =
-        words.into_iter().filter(|word| !page.contains(&format!("`{word}`"))).collect();
+    let missing: Vec<&str> = words.into_iter().filter(|word| !page.contains(&format!("`{word}`"))).collect();
     assert!(missing.is_empty(), "docs/{name} lacks {missing:?}");
 }
 
