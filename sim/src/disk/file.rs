@@ -46,12 +46,6 @@ impl PageSlot {
     pub(super) fn visible(self) -> Run {
         if self.cached == Run::NONE { self.medium } else { self.cached }
     }
-
-    /// Clean, and not what the medium holds.
-    #[inline]
-    pub(super) fn is_diverged(self) -> bool {
-        !self.is_dirty && self.cached != Run::NONE && self.cached != self.medium
-    }
 }
 
 /// A file's write error as the kernel keeps it (`errseq_t`): how many there were, and whether the newest
@@ -315,10 +309,10 @@ impl FileNode {
         let source = slot.visible();
         let start = geometry.page_start(page);
         let run = if source.is_stored() && start < self.length {
-            let run = arena.allocate_copy(source, geometry.sectors_per_page());
-            if self.length - start < geometry.page_bytes() {
-                arena.page_mut(run)[index(self.length - start)..].fill(0);
-            }
+            let valid = (self.length - start).min(geometry.page_bytes());
+            let run = arena.allocate(geometry.sectors_per_page());
+            arena.copy(source, run, geometry.sector_count(valid));
+            arena.page_mut(run)[index(valid)..].fill(0);
             run
         } else {
             arena.allocate_zeroed(geometry.sectors_per_page())

@@ -307,10 +307,14 @@ impl Disk {
         let pages = self.geometry.page_count(kept.length);
         let runs: Vec<Run> = self.state.history.pages[kept.first_page..kept.first_page + pages].to_vec();
         let file = self.state.file(kept.file);
+        let is_same_page = |(slot, run): (&PageSlot, &Run)| {
+            let now = slot.visible();
+            now == *run
+                || (now.is_stored() && run.is_stored() && self.arena.page(now) == self.arena.page(*run))
+        };
         let is_same = self.state.directory(directory).find(id) == Some(Node::File(kept.file))
-            && file.pending.is_empty()
             && file.length == kept.length
-            && file.pages.iter().zip(&runs).all(|(slot, run)| slot.medium == *run);
+            && file.pages.iter().zip(&runs).all(is_same_page);
         if is_same {
             return self.missed(cause);
         }

@@ -70,7 +70,7 @@ impl SimDisk {
         contents
     }
 
-    /// Whether nothing of a file is pending or diverged: both views are the same pages.
+    /// Whether nothing of a file is pending or diverged: both views are the same.
     pub fn is_clean(&self, file: FileId) -> bool {
         self.disk.borrow().is_clean(file)
     }
@@ -219,11 +219,9 @@ impl Disk {
         }
     }
 
-    /// Whether a file has the same length and the very same pages in both views.
+    /// Whether a file is the same in both views, with nothing pending.
     pub(super) fn is_clean(&self, id: FileId) -> bool {
         let file = self.state.file(id);
-        file.pending.is_empty()
-            && file.length == file.durable_length
-            && !file.pages.iter().any(|slot| slot.is_diverged())
+        file.pending.is_empty() && self.are_bytes_durable(id, 0..file.length).is_ok()
     }
 }

@@ -6,7 +6,7 @@
 use super::arena::{Arena, Run};
 use super::directory::{DirectoryId, NameChange, Node, Reach, find, set};
 use super::fault::{Effect, Mark};
-use super::file::{FileId, FileNode, PageSlot};
+use super::file::{FileId, FileNode};
 use super::geometry::Geometry;
 use super::pending::{Change, Landing, Pending, Withheld};
 use super::resolve::Resolution;
@@ -40,37 +40,34 @@ impl Disk {
             self.write_back_some(id, count);
             return;
         }
-        let Self { state, .. } = self;
-        let mut cuts = 0;
+        let Self { arena, state, .. } = self;
         let mut pending = std::mem::take(&mut state.file_mut(id).pending);
-        for change in pending.drain(..) {
+        for change in &pending {
             let file = state.file_mut(id);
-            let first = geometry.page_of(change.position);
-            let end = match change.change {
-                Change::Write | Change::TailZeros => geometry.page_count(change.end),
+            match change.change {
+                Change::Write | Change::TailZeros => copy_to_medium(arena, geometry, file, change),
                 Change::SetLength => {
-                    cuts += 1;
-                    file.pages.len()
-                }
-            };
-            let end = end.min(file.pages.len());
-            let home = file.home;
-            for page in first..end {
-                let slot = &mut state.file_mut(id).pages[page];
-                let old = slot.medium;
-                if slot.cached == Run::ZEROS {
-                    *slot = PageSlot::EMPTY;
-                    state.freed.free(old, home);
-                } else if slot.cached != Run::NONE {
-                    *slot = PageSlot { medium: slot.cached, is_dirty: false, ..*slot };
+                    let home = file.home;
+                    for page in geometry.page_count(change.length_after)..file.pages.len() {
+                        let slot = &mut state.file_mut(id).pages[page];
+                        let medium = std::mem::replace(&mut slot.medium, Run::NONE);
+                        state.freed.free(medium, home);
+                    }
+                    state.commit_held -= 1;
                 }
             }
         }
-        state.commit_held -= cuts;
+        pending.clear();
         let file = state.file_mut(id);
         file.pending = pending;
         file.durable_length = file.length;
         file.pages.truncate(geometry.page_count(file.length));
+        for slot in &mut file.pages {
+            slot.is_dirty = false;
+            if slot.cached == Run::ZEROS {
+                slot.cached = Run::NONE;
+            }
+        }
     }
 
     /// Writes the first `count` pending changes of a file to the medium, one by one.
@@ -83,16 +80,6 @@ impl Disk {
     fn write_back_some(&mut self, id: FileId, count: usize) {
         self.resolve(id, count, Resolution::WRITE_BACK);
         self.settle_cache(id);
-        let Self { arena, state, .. } = self;
-        for slot in &mut state.file_mut(id).pages {
-            let is_same = slot.is_diverged()
-                && slot.cached.is_stored()
-                && slot.medium.is_stored()
-                && arena.page(slot.cached) == arena.page(slot.medium);
-            if is_same {
-                slot.cached = slot.medium;
-            }
-        }
     }
 
     /// Makes the dirty flags of a file's pages say again what is pending, and lets go of pages behind its
@@ -338,6 +325,27 @@ impl Disk {
             // The inode goes with its pages, and the error that nobody asked for with it.
             file.error.is_seen = true;
         }
+    }
+}
+
+/// Puts the sectors of one change onto the medium. A page there is written in place unless a snapshot, or the
+/// cache, may hold the same one.
+fn copy_to_medium(arena: &mut Arena, geometry: Geometry, file: &mut FileNode, change: &Pending) {
+    let per_page = geometry.sectors_per_page();
+    let mut done = 0;
+    while done < change.sectors {
+        let sector = change.first_sector + done;
+        let within = sector % per_page;
+        let count = (per_page - within).min(change.sectors - done);
+        if let Some(slot) = file.pages.get_mut((sector / per_page) as usize) {
+            if !slot.medium.is_stored() {
+                slot.medium = arena.allocate_zeroed(per_page);
+            } else if arena.is_frozen(slot.medium) || slot.cached == slot.medium {
+                slot.medium = arena.allocate_copy(slot.medium, per_page);
+            }
+            arena.copy(change.contents.plus(done), slot.medium.plus(within), count);
+        }
+        done += count;
     }
 }
 
