@@ -245,6 +245,7 @@ impl Disk {
                     name: entry.name,
                     length: node.length,
                     first_page,
+                    pages: node.pages.len(),
                 });
             }
         }

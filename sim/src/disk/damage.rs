@@ -5,7 +5,6 @@
 //! checksums data, damaged bytes read as `EIO`. Leaves out: which field of which batch it is.
 
 use super::SimDisk;
-use super::arena::Run;
 use super::directory::DirectoryId;
 use super::fault::{Cause, Effect, FaultId, FaultTally, Mark};
 use super::file::{FileId, PageSlot};
@@ -155,23 +154,16 @@ impl Disk {
         cause: Cause,
         keeps_cache: bool,
     ) -> Option<FaultId> {
-        let length = self.state.file(id).length;
-        let is_there = match damage {
-            Damage::FlipBit { position, .. } => position < length,
-            Damage::Unreadable { position, length: count } => position < length && count > 0,
-            Damage::Zero { position, length: count } | Damage::Noise { position, length: count } => {
-                count > 0 && self.is_in_range(position, count)
-            }
-            Damage::Overwrite { position, bytes } => {
-                !bytes.is_empty() && self.is_in_range(position, bytes.len() as u64)
-            }
-            Damage::Length { length: wanted } => wanted != length && self.is_in_range(wanted, 0),
-        };
-        if !is_there || self.state.file(id).is_released {
+        let file = self.state.file(id);
+        let could_be_there = !file.is_released && self.is_there(damage, file.length.max(file.durable_length));
+        if could_be_there {
+            self.write_back_for_good(id);
+        }
+        // A fault may have kept the length from the medium, so it is asked again.
+        if !could_be_there || !self.is_there(damage, self.state.file(id).durable_length) {
             self.state.faults.miss(cause);
             return None;
         }
-        self.write_back_for_good(id);
         let fault = self.state.faults.apply(cause);
         match damage {
             Damage::FlipBit { position, bit } => {
@@ -198,6 +190,21 @@ impl Disk {
         Some(fault)
     }
 
+    /// Whether there is something to damage in a file of this length.
+    fn is_there(&self, damage: Damage<'_>, length: u64) -> bool {
+        match damage {
+            Damage::FlipBit { position, .. } => position < length,
+            Damage::Unreadable { position, length: count } => position < length && count > 0,
+            Damage::Zero { position, length: count } | Damage::Noise { position, length: count } => {
+                count > 0 && self.is_in_range(position, count)
+            }
+            Damage::Overwrite { position, bytes } => {
+                !bytes.is_empty() && self.is_in_range(position, bytes.len() as u64)
+            }
+            Damage::Length { length: wanted } => wanted != length && self.is_in_range(wanted, 0),
+        }
+    }
+
     fn is_in_range(&self, position: u64, length: u64) -> bool {
         position.checked_add(length).is_some_and(|end| end <= self.geometry.file_bytes_max())
     }
@@ -219,8 +226,14 @@ impl Disk {
     fn put(&mut self, id: FileId, position: u64, bytes: &[u8], fault: FaultId, keeps_cache: bool) {
         let end = position + bytes.len() as u64;
         if end > self.state.file(id).durable_length {
+            let visible = self.state.file(id).length;
             self.set_durable_length(id, end);
+            self.state.file_mut(id).length = visible.max(end);
             self.state.faults.mark_length(id, fault);
+        }
+        let count = self.geometry.page_count(end);
+        if self.state.file(id).pages.len() < count {
+            self.state.file_mut(id).pages.resize(count, PageSlot::EMPTY);
         }
         let pages = self.geometry.page_of(position)..self.geometry.page_count(end);
         let per_page = self.geometry.sectors_per_page();
@@ -235,7 +248,7 @@ impl Disk {
 
     /// Makes sectors unreadable.
     fn spoil(&mut self, id: FileId, position: u64, length: u64, fault: FaultId, keeps_cache: bool) {
-        let end = position.saturating_add(length).min(self.state.file(id).length);
+        let end = position.saturating_add(length).min(self.state.file(id).durable_length);
         let sector_bytes = self.geometry.sector_bytes();
         let start = position - position % sector_bytes;
         let end = end.next_multiple_of(sector_bytes);
@@ -264,8 +277,10 @@ impl Disk {
             self.drop_page(id, pages - 1);
         }
         let file = self.state.file_mut(id);
-        let cut: Vec<Run> = file.pages.iter().skip(pages).map(|slot| slot.medium).collect();
-        file.pages.resize(pages, PageSlot::EMPTY);
+        let mut cut = Vec::new();
+        if length < file.durable_length {
+            cut.extend(file.pages.drain(pages.min(file.pages.len())..).map(|slot| slot.medium));
+        }
         file.length = length;
         file.durable_length = length;
         for run in cut {

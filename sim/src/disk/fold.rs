@@ -25,8 +25,8 @@ pub(super) struct Fold {
     pub(super) is_mapped: bool,
     /// Part of it was lost, so no later version of it shows.
     pub(super) is_broken: bool,
-    /// Some pending change meant it.
-    pub(super) is_touched: bool,
+    /// Sectors that some pending change meant.
+    pub(super) touched: u64,
     /// Sectors that landed.
     pub(super) landed: u64,
 }
@@ -194,7 +194,7 @@ impl Folding<'_> {
                 lands = 0;
             }
         }
-        self.folds[piece.page].is_touched = true;
+        self.folds[piece.page].touched |= piece.sectors;
         self.folds[piece.page].is_new = is_new;
         let wants_length = match self.resolution.length {
             Some(SizeChoice::New) => true,

@@ -36,6 +36,8 @@ pub(super) struct Kept {
     pub(super) length: u64,
     /// Where its pages start in [`History::pages`].
     pub(super) first_page: usize,
+    /// How many it has there; behind them is a hole.
+    pub(super) pages: usize,
 }
 
 /// Everything that can be undone.

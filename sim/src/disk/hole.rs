@@ -15,7 +15,7 @@ impl Folding<'_> {
         let rules = self.resolution.crash.map(|crash| crash.rules);
         for page in 0..self.folds.len() {
             let fold = self.folds[page];
-            if !fold.is_touched {
+            if fold.touched == 0 {
                 continue;
             }
             let fill = rules.map_or(Fill::Zeros, |rules| rules.fills.allow(self.resolution.fill));
@@ -34,14 +34,23 @@ impl Folding<'_> {
         }
     }
 
-    /// Sectors of a page below the length, and behind the old one, that did not land.
+    /// Sectors of a page below the length that did not land, although a change meant them or they lie behind
+    /// the old end. Whatever else a new block holds was a hole before, and stays zeros.
     fn missing(&self, page: usize, fold: Fold) -> u64 {
         let start = self.geometry.page_start(page);
-        let from = if fold.is_new { start } else { self.old_length.max(start) };
         let end = self.length.min(start + self.geometry.page_bytes());
-        let first = self.geometry.sector_count(from) - self.geometry.sector_of(start);
-        let last = self.geometry.sector_count(end.max(start)) - self.geometry.sector_of(start);
-        if last <= first { 0 } else { sector_bits(first, last - first) & !fold.landed }
+        let meant = if fold.is_new { fold.touched } else { 0 };
+        let behind =
+            self.sectors_between(start, self.old_length.max(start), start + self.geometry.page_bytes());
+        (meant | behind) & self.sectors_between(start, start, end) & !fold.landed
+    }
+
+    /// The sectors that start in a range of a page, as bits of it.
+    fn sectors_between(&self, page_start: u64, from: u64, end: u64) -> u64 {
+        let base = self.geometry.sector_of(page_start);
+        let first = self.geometry.sector_count(from) - base;
+        let last = self.geometry.sector_count(end.max(page_start)) - base;
+        if last <= first { 0 } else { sector_bits(first, last - first) }
     }
 
     fn fill_page(&mut self, page: usize, fill: Fill, missing: u64) {

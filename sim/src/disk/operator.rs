@@ -304,8 +304,7 @@ impl Disk {
         let Some(id) = self.state.names.find(name.as_bytes()) else { return self.missed(cause) };
         let kept = self.state.history.kept.iter().find(|kept| kept.directory == directory && kept.name == id);
         let Some(kept) = kept.copied() else { return self.missed(cause) };
-        let pages = self.geometry.page_count(kept.length);
-        let runs: Vec<Run> = self.state.history.pages[kept.first_page..kept.first_page + pages].to_vec();
+        let runs: Vec<Run> = self.state.history.pages[kept.first_page..kept.first_page + kept.pages].to_vec();
         let file = self.state.file(kept.file);
         let is_same_page = |(slot, run): (&PageSlot, &Run)| {
             let now = slot.visible();
@@ -314,6 +313,7 @@ impl Disk {
         };
         let is_same = self.state.directory(directory).find(id) == Some(Node::File(kept.file))
             && file.length == kept.length
+            && file.pages.len() == runs.len()
             && file.pages.iter().zip(&runs).all(is_same_page);
         if is_same {
             return self.missed(cause);
