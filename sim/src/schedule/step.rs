@@ -169,6 +169,34 @@ impl Action {
         }
     }
 
+    /// The word of the action in the language of schedules.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Append(_) => "append",
+            Self::Plant(_) => "plant",
+            Self::Flush(_) => "flush",
+            Self::Roll(_) => "roll",
+            Self::Checkpoint(_) => "checkpoint",
+            Self::Retain(_) => "retain",
+            Self::Stop => "stop",
+            Self::Start => "start",
+            Self::Poll(_) => "poll",
+            Self::Crash(_) => "crash",
+            Self::Fault { .. } => "fault",
+            Self::Evict(_) => "evict",
+            Self::Create(_) => "create",
+            Self::Delete(_) => "delete",
+            Self::Reconcile => "reconcile",
+            Self::QueueInsert(_) => "queue-insert",
+            Self::ApplyInserts => "apply-inserts",
+            Self::AcceptLoss(_) => "accept-loss",
+            Self::Link(_) => "link",
+            Self::Transfer { .. } => "transfer",
+            Self::Expect(_) => "expect",
+            Self::Either(_) => "either",
+        }
+    }
+
     /// The first and the last batch that the action makes, if it makes any.
     pub fn batches(&self) -> Option<(BatchId, BatchId)> {
         match self {

@@ -9,16 +9,22 @@
 //! place on a disk), `look` (what a disk holds, for whoever judges), `event` (the digest).
 
 mod aim;
+mod arena;
 mod boot;
 mod damage;
+mod down;
 pub mod event;
 mod interrupt;
 mod look;
 mod node;
 mod outcome;
 mod producer;
+mod report;
 mod run;
 mod serve;
+mod start;
 
+pub use arena::Arena;
 pub use boot::{Boot, STEP_BYTES};
-pub use run::{Arena, Failure, Report, run};
+pub use report::{Failure, Report};
+pub use run::run;

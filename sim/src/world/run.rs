@@ -1,77 +1,20 @@
 //! One schedule, from its first step to its last.
 
-use recovery_core::decide::Action as SegmentAction;
 use recovery_core::observe::Workspace;
-use recovery_core::storage::Errno;
-use recovery_core::units::{Namespace, Offset};
+use recovery_core::units::Namespace;
 
-use super::boot::{self, Boot};
-use super::event::{Event, EventCode, Recorder, word};
+use super::arena::Arena;
+use super::boot;
+use super::event::{EventCode, Recorder, word};
 use super::node::{Node, Service, Slot};
 use super::outcome::Outcome;
+use super::report::{Failure, Report};
 use super::serve::{self, Answer, Scratch};
 use super::{aim, damage, interrupt, look};
 use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
-use crate::oracle::boot_view::BootView;
-use crate::oracle::{Violation, judge};
+use crate::oracle::judge;
 use crate::run::tally::Tally;
-use crate::schedule::{Action, Crash, FaultKind, Filesystem, Interruption, Restart, Schedule, Step};
-
-/// Memory that one thread reuses from world to world.
-pub struct Arena {
-    disk: Option<SimDisk>,
-    workspace: Option<(u32, Workspace)>,
-    recorder: Recorder,
-    scratch: Scratch,
-    injections: Vec<Injection>,
-}
-
-impl Arena {
-    /// Memory that has not held a world yet.
-    pub fn new() -> Self {
-        Self {
-            disk: None,
-            workspace: None,
-            recorder: Recorder::new(),
-            scratch: Scratch::default(),
-            injections: Vec::new(),
-        }
-    }
-}
-
-impl Default for Arena {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// A violation, and where in the schedule it showed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// What was violated.
-    pub violation: Violation,
-    /// In which partition, if in one.
-    pub partition: Option<Namespace>,
-    /// What cannot be said in numbers: the words of a panic.
-    pub remark: Option<String>,
-    /// The step, counted from 0.
-    pub step: u32,
-    /// Where in recovery or in serving it broke (CONTRACTS 1).
-    pub recovery_step: &'static str,
-}
-
-/// What a world came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// Digest of everything that happened.
-    pub digest: u64,
-    /// Digest of what a reviewer cares about: verdicts, answers and final bytes.
-    pub outcome: u64,
-    /// What went wrong, in order.
-    pub failures: Vec<Failure>,
-    /// The events, if they were kept.
-    pub events: Vec<Event>,
-}
+use crate::schedule::{Action, FaultKind, Filesystem, Interruption, Schedule, Step};
 
 /// Runs one schedule.
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, keep_events: bool) -> Report {
@@ -82,17 +25,17 @@ pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, keep_event
     world.end(arena, tally)
 }
 
-struct World<'a> {
-    schedule: &'a Schedule,
-    node: Node,
-    workspace: Workspace,
-    recorder: Recorder,
-    scratch: Scratch,
-    injections: Vec<Injection>,
-    calls: Vec<DiskEvent>,
-    outcome: Outcome,
-    failures: Vec<Failure>,
-    step: u32,
+pub(super) struct World<'a> {
+    pub(super) schedule: &'a Schedule,
+    pub(super) node: Node,
+    pub(super) workspace: Workspace,
+    pub(super) recorder: Recorder,
+    pub(super) scratch: Scratch,
+    pub(super) injections: Vec<Injection>,
+    pub(super) calls: Vec<DiskEvent>,
+    pub(super) outcome: Outcome,
+    pub(super) failures: Vec<Failure>,
+    pub(super) step: u32,
 }
 
 impl<'a> World<'a> {
@@ -146,7 +89,7 @@ impl<'a> World<'a> {
     fn step(&mut self, index: u32, step: &Step, tally: &mut Tally) {
         self.step = index;
         self.recorder.at(step.node.0, index);
-        self.recorder.note(EventCode::Step, word(action_word(&step.action)), 0, 0);
+        self.recorder.note(EventCode::Step, word(step.action.word()), 0, 0);
         self.interrupt(step, tally);
         self.node.disk.begin_step(&self.injections);
         let answer = self.act(step, tally);
@@ -154,7 +97,7 @@ impl<'a> World<'a> {
         self.note_calls();
         tally.missed += u64::from(outcome.missed) + u64::from(answer == Answer::Missed);
         if answer == Answer::Missed {
-            self.recorder.note(EventCode::Missed, word(action_word(&step.action)), 0, 0);
+            self.recorder.note(EventCode::Missed, word(step.action.word()), 0, 0);
         }
         if let Some(restart) = outcome.crashed {
             let crash = step.interruptions.iter().find_map(|interruption| match interruption {
@@ -259,96 +202,6 @@ impl<'a> World<'a> {
         Answer::Done
     }
 
-    fn start(&mut self, tally: &mut Tally) -> Answer {
-        if self.node.is_up {
-            return Answer::Missed;
-        }
-        self.node.is_up = true;
-        let sees_truth = !self.injections.iter().any(|injection| injection.disturbance.changes_reads());
-        for index in 0..self.node.slots.len() {
-            let Node { disk, slots, .. } = &mut self.node;
-            let slot = &mut slots[index];
-            let boot = boot::boot(disk, slot, &mut self.workspace);
-            self.note_boot(index, &boot, tally);
-            self.judge(index, &boot, sees_truth, tally);
-        }
-        Answer::Done
-    }
-
-    fn note_boot(&mut self, index: usize, boot: &Boot, tally: &mut Tally) {
-        self.note_calls();
-        let namespace = self.node.slots[index].header.namespace;
-        let code = judge::verdict_code(&boot.verdict);
-        let next = boot.verdict.next_offset.map_or(u64::MAX, Offset::get);
-        self.recorder.note(EventCode::Verdict, namespace.packed(), word(code), next);
-        for segment in &boot.verdict.segments {
-            let at = match segment.action {
-                SegmentAction::Cut { at, .. } => at.get(),
-                SegmentAction::Keep | SegmentAction::RebuildIndex => 0,
-            };
-            self.recorder.note(EventCode::Action, segment.start.get(), word(segment.action.code()), at);
-        }
-        self.outcome.verdict(namespace, &boot.verdict);
-        judge::count(&boot.facts, &boot.verdict, tally);
-    }
-
-    /// Lets the oracle look at a start, and tells the truth what became of every batch.
-    fn judge(&mut self, index: usize, boot: &Boot, sees_truth: bool, tally: &mut Tally) {
-        let is_calm = !self.calls.iter().any(|call| call.errno.is_some_and(|errno| !is_an_answer(errno)));
-        let slot = &mut self.node.slots[index];
-        let view = BootView {
-            has_ledger: slot.header.ledger,
-            is_calm,
-            sees_truth,
-            expectation: boot::expectation(slot),
-            before: boot.before.as_ref(),
-            after: &boot.after,
-            facts: &boot.facts,
-            verdict: &boot.verdict,
-            plan: &boot.plan,
-            is_open: boot.open_error.is_none(),
-            truth: &slot.truth,
-        };
-        let recovery_step = boot.recovery_step();
-        for violation in judge::judge(&view) {
-            self.failures.push(Failure {
-                violation,
-                partition: Some(slot.header.namespace),
-                remark: boot.remark(),
-                step: self.step,
-                recovery_step,
-            });
-        }
-        let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
-        let is_served = boot.verdict.is_served() && boot.open_error.is_none();
-        if is_served {
-            let next = boot.verdict.next_offset.unwrap_or(Offset::ZERO);
-            tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, next));
-        }
-    }
-
-    fn crash(&mut self, crash: &Crash, tally: &mut Tally) -> Answer {
-        if !self.node.is_up && crash.restart() == Restart::Process {
-            return Answer::Missed;
-        }
-        self.go_down(crash, tally);
-        Answer::Done
-    }
-
-    fn go_down(&mut self, crash: &Crash, tally: &mut Tally) {
-        let choice = interrupt::survivors(&self.node, crash);
-        for slot in &mut self.node.slots {
-            // Handles die with the process: nothing is closed.
-            slot.service = Service::Down;
-        }
-        let report = self.node.disk.crash(crash.restart(), &choice);
-        self.node.is_up = false;
-        tally.crashes += 1;
-        *tally.restarts.entry(crash.restart()).or_default() += 1;
-        let counts = u64::from(report.kept) << 32 | u64::from(report.lost);
-        self.recorder.note(EventCode::Crashed, crash.restart() as u64, report.digest, counts);
-    }
-
     fn evict(&mut self, namespace: Option<Namespace>) -> Answer {
         let Some(namespace) = namespace else {
             self.node.disk.evict_all();
@@ -360,7 +213,7 @@ impl<'a> World<'a> {
     }
 
     /// Moves the disk's own events into the digest.
-    fn note_calls(&mut self) {
+    pub(super) fn note_calls(&mut self) {
         self.calls.clear();
         self.node.disk.take_events(&mut self.calls);
         for call in &self.calls {
@@ -395,38 +248,5 @@ impl<'a> World<'a> {
         arena.scratch = self.scratch;
         arena.injections = self.injections;
         report
-    }
-}
-
-/// Whether an error number is a definite answer about a name, and no failure.
-fn is_an_answer(errno: Errno) -> bool {
-    errno == Errno::NOT_FOUND || errno == Errno::EXISTS
-}
-
-/// The word of an action, for the digest.
-const fn action_word(action: &Action) -> &'static str {
-    match action {
-        Action::Append(_) => "append",
-        Action::Plant(_) => "plant",
-        Action::Flush(_) => "flush",
-        Action::Roll(_) => "roll",
-        Action::Checkpoint(_) => "checkpoint",
-        Action::Retain(_) => "retain",
-        Action::Stop => "stop",
-        Action::Start => "start",
-        Action::Poll(_) => "poll",
-        Action::Crash(_) => "crash",
-        Action::Fault { .. } => "fault",
-        Action::Evict(_) => "evict",
-        Action::Create(_) => "create",
-        Action::Delete(_) => "delete",
-        Action::Reconcile => "reconcile",
-        Action::QueueInsert(_) => "queue-insert",
-        Action::ApplyInserts => "apply-inserts",
-        Action::AcceptLoss(_) => "accept-loss",
-        Action::Link(_) => "link",
-        Action::Transfer { .. } => "transfer",
-        Action::Expect(_) => "expect",
-        Action::Either(_) => "either",
     }
 }

@@ -1,0 +1,35 @@
+//! Memory that a thread reuses from world to world.
+
+use recovery_core::observe::Workspace;
+
+use super::event::Recorder;
+use super::serve::Scratch;
+use crate::disk::{Injection, SimDisk};
+
+/// Memory that one thread reuses from world to world.
+pub struct Arena {
+    pub(super) disk: Option<SimDisk>,
+    pub(super) workspace: Option<(u32, Workspace)>,
+    pub(super) recorder: Recorder,
+    pub(super) scratch: Scratch,
+    pub(super) injections: Vec<Injection>,
+}
+
+impl Arena {
+    /// Memory that has not held a world yet.
+    pub fn new() -> Self {
+        Self {
+            disk: None,
+            workspace: None,
+            recorder: Recorder::new(),
+            scratch: Scratch::default(),
+            injections: Vec::new(),
+        }
+    }
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self::new()
+    }
+}

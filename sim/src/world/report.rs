@@ -1,0 +1,34 @@
+//! What a world came to, as data.
+
+use recovery_core::units::Namespace;
+
+use super::event::Event;
+use crate::oracle::Violation;
+
+/// A violation, and where in the schedule it showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What was violated.
+    pub violation: Violation,
+    /// In which partition, if in one.
+    pub partition: Option<Namespace>,
+    /// What cannot be said in numbers: the words of a panic.
+    pub remark: Option<String>,
+    /// The step, counted from 0.
+    pub step: u32,
+    /// Where in recovery or in serving it broke (CONTRACTS 1).
+    pub recovery_step: &'static str,
+}
+
+/// What a world came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Digest of everything that happened.
+    pub digest: u64,
+    /// Digest of what a reviewer cares about: verdicts, answers and final bytes.
+    pub outcome: u64,
+    /// What went wrong, in order.
+    pub failures: Vec<Failure>,
+    /// The events, if they were kept.
+    pub events: Vec<Event>,
+}

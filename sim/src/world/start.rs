@@ -1,0 +1,90 @@
+//! A start of a node: every partition recovered in turn, and each judged by the oracle.
+
+use recovery_core::decide::Action as SegmentAction;
+use recovery_core::storage::Errno;
+use recovery_core::units::Offset;
+
+use super::boot::{self, Boot};
+use super::event::{EventCode, word};
+use super::node::Node;
+use super::report::Failure;
+use super::run::World;
+use super::serve::Answer;
+use crate::oracle::boot_view::BootView;
+use crate::oracle::judge;
+use crate::run::tally::Tally;
+
+impl World<'_> {
+    pub(super) fn start(&mut self, tally: &mut Tally) -> Answer {
+        if self.node.is_up {
+            return Answer::Missed;
+        }
+        self.node.is_up = true;
+        let sees_truth = !self.injections.iter().any(|injection| injection.disturbance.changes_reads());
+        for index in 0..self.node.slots.len() {
+            let Node { disk, slots, .. } = &mut self.node;
+            let slot = &mut slots[index];
+            let boot = boot::boot(disk, slot, &mut self.workspace);
+            self.note_boot(index, &boot, tally);
+            self.judge(index, &boot, sees_truth, tally);
+        }
+        Answer::Done
+    }
+
+    fn note_boot(&mut self, index: usize, boot: &Boot, tally: &mut Tally) {
+        self.note_calls();
+        let namespace = self.node.slots[index].header.namespace;
+        let code = judge::verdict_code(&boot.verdict);
+        let next = boot.verdict.next_offset.map_or(u64::MAX, Offset::get);
+        self.recorder.note(EventCode::Verdict, namespace.packed(), word(code), next);
+        for segment in &boot.verdict.segments {
+            let at = match segment.action {
+                SegmentAction::Cut { at, .. } => at.get(),
+                SegmentAction::Keep | SegmentAction::RebuildIndex => 0,
+            };
+            self.recorder.note(EventCode::Action, segment.start.get(), word(segment.action.code()), at);
+        }
+        self.outcome.verdict(namespace, &boot.verdict);
+        judge::count(&boot.facts, &boot.verdict, tally);
+    }
+
+    /// Lets the oracle look at a start, and tells the truth what became of every batch.
+    fn judge(&mut self, index: usize, boot: &Boot, sees_truth: bool, tally: &mut Tally) {
+        let is_calm = !self.calls.iter().any(|call| call.errno.is_some_and(|errno| !is_an_answer(errno)));
+        let slot = &mut self.node.slots[index];
+        let view = BootView {
+            has_ledger: slot.header.ledger,
+            is_calm,
+            sees_truth,
+            expectation: boot::expectation(slot),
+            before: boot.before.as_ref(),
+            after: &boot.after,
+            facts: &boot.facts,
+            verdict: &boot.verdict,
+            plan: &boot.plan,
+            is_open: boot.open_error.is_none(),
+            truth: &slot.truth,
+        };
+        let recovery_step = boot.recovery_step();
+        for violation in judge::judge(&view) {
+            self.failures.push(Failure {
+                violation,
+                partition: Some(slot.header.namespace),
+                remark: boot.remark(),
+                step: self.step,
+                recovery_step,
+            });
+        }
+        let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
+        let is_served = boot.verdict.is_served() && boot.open_error.is_none();
+        if is_served {
+            let next = boot.verdict.next_offset.unwrap_or(Offset::ZERO);
+            tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, next));
+        }
+    }
+}
+
+/// Whether an error number is a definite answer about a name, and no failure.
+fn is_an_answer(errno: Errno) -> bool {
+    errno == Errno::NOT_FOUND || errno == Errno::EXISTS
+}
