@@ -114,6 +114,25 @@ impl Disturbance {
             | Self::GoReadOnly => false,
         }
     }
+
+    /// Whether a write or sync that it hits says that it succeeded, and did not.
+    pub const fn hides_a_failure(&self) -> bool {
+        match self {
+            Self::LieAboutFlush
+            | Self::LoseWrite
+            | Self::ShearWrite { .. }
+            | Self::MisdirectWrite { .. }
+            | Self::DeferSyncError
+            | Self::SwallowSyncError => true,
+            Self::Crash { .. }
+            | Self::Fail { .. }
+            | Self::Short { .. }
+            | Self::MisdirectRead { .. }
+            | Self::CorruptRead { .. }
+            | Self::FailSync { .. }
+            | Self::GoReadOnly => false,
+        }
+    }
 }
 
 /// Which part of a sync could not be written.

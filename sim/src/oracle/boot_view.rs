@@ -13,7 +13,8 @@ use super::{Content, Image, PartitionImage};
 pub struct BootView<'a> {
     /// Whether it is written with a ledger.
     pub has_ledger: bool,
-    /// Whether no storage call of this start failed, but for definite answers about names.
+    /// Whether no storage call of this start failed, but for definite answers about names, and none said
+    /// that it had succeeded when it had not.
     pub is_calm: bool,
     /// Whether no read of this start was made to return what does not lie there.
     pub sees_truth: bool,

@@ -5,6 +5,7 @@
 
 use recovery_core::format::{FileName, stamp};
 use recovery_core::storage::Name;
+use recovery_core::units::Namespace;
 
 use super::aim::{self, Spot};
 use super::look;
@@ -18,14 +19,15 @@ pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> Option
     if applied.is_none() {
         node.disk.miss(Cause::Fault(fault.kind));
     } else if !fault.kind.is_legal() {
-        mark_damaged(node, fault, false);
+        mark_damaged(node, fault, None, false);
     }
     applied
 }
 
-/// What no crash explains has hit the partitions of a fault from now on, or any partition of the node.
-pub(super) fn mark_damaged(node: &mut Node, fault: &Fault, hits_any: bool) {
-    let hit = [fault.target.partition(), fault.to.partition];
+/// What no crash explains has hit the partitions of a fault from now on, or any partition of the node. A
+/// fault inside a step hits that step's partition too: a write that lands elsewhere is missing here.
+pub(super) fn mark_damaged(node: &mut Node, fault: &Fault, within: Option<Namespace>, hits_any: bool) {
+    let hit = [fault.target.partition(), fault.to.partition, within];
     let all = hits_any || hit.iter().all(Option::is_none);
     for slot in &mut node.slots {
         if all || hit.contains(&Some(slot.header.namespace)) {
@@ -185,26 +187,26 @@ fn lay(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
     let bytes = truth.bytes_of(write).to_vec();
     let to = fault.to.partition.unwrap_or(*partition);
     let place = destination(node, fault, to, *batch)?;
+    // Where a write was meant to go must be there too, or the fault finds no place.
+    let meant = if fault.kind == FaultKind::MisdirectedWrite {
+        Some(aim::whole(node, *partition, FileRole::Log(write.segment))?)
+    } else {
+        None
+    };
     let laid = node.disk.damage(
         place.file,
         Damage::Overwrite { position: place.position, bytes: &bytes },
         cause,
         keeps_cache,
     )?;
-    if fault.kind == FaultKind::MisdirectedWrite {
-        let meant = aim::whole(node, *partition, FileRole::Log(write.segment))?;
+    if let Some(meant) = meant {
         let damage = Damage::Zero { position: write.position, length: u64::from(write.length) };
         node.disk.damage(meant.file, damage, cause, keeps_cache);
     }
     Some(laid)
 }
 
-fn destination(
-    node: &Node,
-    fault: &Fault,
-    to: recovery_core::units::Namespace,
-    source: BatchId,
-) -> Option<Spot> {
+fn destination(node: &Node, fault: &Fault, to: Namespace, source: BatchId) -> Option<Spot> {
     let at_batch = match (fault.kind, fault.to.batch) {
         (_, Some(batch)) => Some(batch),
         (FaultKind::StaleGenerationBatch, None) if fault.to.segment.is_none() => Some(source),

@@ -1,6 +1,7 @@
 //! One schedule, from its first step to its last.
 
 use recovery_core::observe::Workspace;
+use recovery_core::storage::Call;
 use recovery_core::units::Namespace;
 
 use super::arena::Arena;
@@ -14,7 +15,7 @@ use super::{aim, damage, interrupt, look};
 use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
 use crate::oracle::judge;
 use crate::run::tally::Tally;
-use crate::schedule::{Action, FaultKind, Filesystem, Interruption, Schedule, Step};
+use crate::schedule::{Action, FaultInside, FaultKind, Filesystem, Interruption, Schedule, Step};
 
 /// Runs one schedule.
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, keep_events: bool) -> Report {
@@ -117,19 +118,55 @@ impl<'a> World<'a> {
                 None => tally.missed += 1,
             }
             if let Interruption::Fault(inside) = interruption
-                && (!inside.fault.kind.is_legal() || self.lies(inside.fault.kind))
+                && (!inside.fault.kind.is_legal() || self.lies(inside))
             {
                 // A start counts the calls of every partition, so the fault may hit any of them.
                 let hits_any = matches!(step.action, Action::Start | Action::Stop);
-                damage::mark_damaged(&mut self.node, &inside.fault, hits_any);
+                damage::mark_damaged(&mut self.node, &inside.fault, step.action.partition(), hits_any);
             }
         }
     }
 
     /// Whether a fault that calls are to report is not reported in time: with data in the journal, the sync
     /// whose write failed succeeds, and only the next one says so (FAULT_MODEL 2.6).
-    fn lies(&self, kind: FaultKind) -> bool {
-        kind == FaultKind::SyncFailure && self.schedule.world.filesystem == Filesystem::Ext4Journal
+    fn lies(&self, inside: &FaultInside) -> bool {
+        let fails_a_sync = match inside.fault.kind {
+            FaultKind::SyncFailure => true,
+            FaultKind::ReadError
+            | FaultKind::WriteError
+            | FaultKind::NoSpace
+            | FaultKind::TooManyFiles
+            | FaultKind::PermissionDenied => inside.at.on.is_none_or(|call| call == Call::Sync),
+            FaultKind::BitFlip
+            | FaultKind::Zeroed
+            | FaultKind::Noise
+            | FaultKind::ShornWrite
+            | FaultKind::LostWrite
+            | FaultKind::LyingFlush
+            | FaultKind::MisdirectedWrite
+            | FaultKind::MisdirectedRead
+            | FaultKind::ForeignBatch
+            | FaultKind::StaleGenerationBatch
+            | FaultKind::DuplicateBatch
+            | FaultKind::LatentSectorError
+            | FaultKind::TransientReadCorruption
+            | FaultKind::DeferredSyncError
+            | FaultKind::SwallowedSyncError
+            | FaultKind::ShortRead
+            | FaultKind::ShortWrite
+            | FaultKind::Interrupted
+            | FaultKind::ReadOnly
+            | FaultKind::LostDirectoryEntry
+            | FaultKind::UndoneRename
+            | FaultKind::UndoneUnlink
+            | FaultKind::ListingOrder
+            | FaultKind::StrayFile
+            | FaultKind::OperatorDeletesIndex
+            | FaultKind::OperatorCopiesSegment
+            | FaultKind::OperatorRestoresFile
+            | FaultKind::OperatorDropsLedger => false,
+        };
+        fails_a_sync && self.schedule.world.filesystem == Filesystem::Ext4Journal
     }
 
     fn act(&mut self, step: &Step, tally: &mut Tally) -> Answer {

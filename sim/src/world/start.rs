@@ -10,6 +10,7 @@ use super::node::Node;
 use super::report::Failure;
 use super::run::World;
 use super::serve::Answer;
+use crate::disk::Event as DiskEvent;
 use crate::oracle::boot_view::BootView;
 use crate::oracle::judge;
 use crate::run::tally::Tally;
@@ -50,7 +51,9 @@ impl World<'_> {
 
     /// Lets the oracle look at a start, and tells the truth what became of every batch.
     fn judge(&mut self, index: usize, boot: &Boot, sees_truth: bool, tally: &mut Tally) {
-        let is_calm = !self.calls.iter().any(|call| call.errno.is_some_and(|errno| !is_an_answer(errno)));
+        let fails = |call: &DiskEvent| call.errno.is_some_and(|errno| !is_an_answer(errno));
+        let is_lied_to = self.injections.iter().any(|injection| injection.disturbance.hides_a_failure());
+        let is_calm = !is_lied_to && !self.calls.iter().any(fails);
         let slot = &mut self.node.slots[index];
         let view = BootView {
             has_ledger: slot.header.ledger,
