@@ -6,16 +6,19 @@ use std::{fs, path::Path};
 use crate::cli::Replay;
 use crate::command::commit;
 use crate::exit::Exit;
+use crate::oracle::sample::Sample;
 use crate::report::{json, terminal};
-use crate::run::one::schedule_of;
+use crate::run::one::{sample_of, schedule_of};
 use crate::run::tally::Tally;
 use crate::schedule::token::{Commit, Token};
 use crate::schedule::{Schedule, parse};
-use crate::world::{Arena, Report, run};
+use crate::world::{Arena, Report, Watch, run};
 
 /// What is replayed.
 struct Subject {
     schedule: Schedule,
+    /// The sampled checks that the token's seed drew; a file, which has no draw, gets all.
+    sample: Sample,
     token: Option<String>,
     file: Option<String>,
     /// A remark on where it came from, if there is one to make.
@@ -39,7 +42,8 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
         writeln!(err, "warning: {remark}")?;
     }
     let mut tally = Tally::default();
-    let report: Report = run(&subject.schedule, &mut Arena::new(), &mut tally, true);
+    let watch = Watch { keeps_events: true, sample: subject.sample };
+    let report: Report = run(&subject.schedule, &mut Arena::new(), &mut tally, watch);
     if options.json {
         json::replay(out, subject.token.as_deref(), subject.file.as_deref(), &report)?;
     } else {
@@ -59,6 +63,7 @@ fn subject(text: &str) -> Result<Subject, String> {
         .then(|| format!("the token is of commit {}, and this is {here}", token.commit));
     Ok(Subject {
         schedule: schedule_of(token.seed, token.knobs),
+        sample: sample_of(token.seed),
         token: Some(text.to_owned()),
         file: None,
         remark,
@@ -71,6 +76,7 @@ fn from_file(path: &str) -> Result<Subject, String> {
     Ok(Subject {
         token: scenario.origin.map(|origin| origin.token),
         schedule: scenario.schedule,
+        sample: Sample::EVERYTHING,
         file: Some(path.to_owned()),
         remark: None,
     })

@@ -5,8 +5,8 @@
 //!
 //! In reading order: [`image`] and [`partition_image`] (what lies on a disk), [`fence_copy`] (what was set
 //! aside), [`provenance`] (who put it there, and what was promised), [`mod@reference`] (what recovery must
-//! conclude), [`invariants`] (what must hold whatever it concludes), [`check`] and [`violation`] (what did
-//! not).
+//! conclude), [`invariants`] (what must hold whatever it concludes), [`sample`] (which of them a world is
+//! asked), [`check`] and [`violation`] (what did not).
 
 pub mod boot_view;
 pub mod check;
@@ -17,6 +17,7 @@ pub mod judge;
 pub mod partition_image;
 pub mod provenance;
 pub mod reference;
+pub mod sample;
 pub mod served_log;
 #[cfg(test)]
 mod specimen;

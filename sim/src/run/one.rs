@@ -3,15 +3,13 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::oracle::sample::Sample;
 use crate::oracle::{Check, Value, Violation};
 use crate::run::tally::Tally;
 use crate::schedule::Schedule;
 use crate::schedule::generate::{Knobs, generate};
-use crate::schedule::tape::{Stream, Tape};
-use crate::world::{Arena, Failure, Report, run};
-
-/// One world in so many is run twice.
-const RERUN_SHARE: u64 = 64;
+use crate::schedule::tape::Tape;
+use crate::world::{Arena, Failure, Report, Watch, run};
 
 /// What one seed came to.
 #[derive(Debug)]
@@ -46,14 +44,19 @@ pub fn schedule_of(seed: u64, knobs: Knobs) -> Schedule {
     generate(&mut Tape::from_seed(seed), knobs)
 }
 
+/// Which sampled checks the world of a seed runs.
+pub fn sample_of(seed: u64) -> Sample {
+    Sample::draw(&mut Tape::from_seed(seed))
+}
+
 /// Runs one seed on a thread's arena.
 pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs) -> Outcome {
     let mut tape = Tape::from_seed(seed);
     let schedule = generate(&mut tape, knobs);
-    let is_drawn = tape.word(Stream::Checks).is_multiple_of(RERUN_SHARE);
-    let mut outcome = run_schedule(arena, &schedule);
-    if is_drawn || !outcome.failures.is_empty() {
-        let again = run_schedule(arena, &schedule);
+    let sample = Sample::draw(&mut tape);
+    let mut outcome = run_schedule(arena, &schedule, sample);
+    if sample.is_rerun() || !outcome.failures.is_empty() {
+        let again = run_schedule(arena, &schedule, sample);
         outcome.is_rerun = true;
         if again.digest != outcome.digest {
             outcome.failures.push(nondeterminism(outcome.digest, again.digest));
@@ -63,9 +66,10 @@ pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs) -> Outcome {
 }
 
 /// Runs one schedule; a panic in it is a failure of the check `panic`.
-pub fn run_schedule(arena: &mut Arena, schedule: &Schedule) -> Outcome {
+pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
     let mut tally = Tally::default();
-    let report = catch_unwind(AssertUnwindSafe(|| run(schedule, arena, &mut tally, false)));
+    let watch = Watch { keeps_events: false, sample };
+    let report = catch_unwind(AssertUnwindSafe(|| run(schedule, arena, &mut tally, watch)));
     let Ok(Report { digest, failures, .. }) = report else {
         // Whatever the arena held belongs to the world that panicked.
         *arena = Arena::new();

@@ -23,8 +23,10 @@ mod report;
 mod run;
 mod serve;
 mod start;
+mod watch;
 
 pub use arena::Arena;
 pub use boot::{Boot, STEP_BYTES};
 pub use report::{Failure, Report};
 pub use run::run;
+pub use watch::Watch;

@@ -11,6 +11,7 @@ use super::node::{Node, Service, Slot};
 use super::outcome::Outcome;
 use super::report::{Failure, Report};
 use super::serve::{self, Answer, Scratch};
+use super::watch::Watch;
 use super::{aim, damage, interrupt, look};
 use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
 use crate::oracle::judge;
@@ -18,8 +19,8 @@ use crate::run::tally::Tally;
 use crate::schedule::{Action, FaultInside, FaultKind, Filesystem, Interruption, Schedule, Step};
 
 /// Runs one schedule.
-pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, keep_events: bool) -> Report {
-    let mut world = World::begin(schedule, arena, keep_events);
+pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Report {
+    let mut world = World::begin(schedule, arena, watch);
     for (index, step) in schedule.steps.iter().enumerate() {
         world.step(u32::try_from(index).expect("a schedule is short"), step, tally);
     }
@@ -40,7 +41,7 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn begin(schedule: &'a Schedule, arena: &mut Arena, keep_events: bool) -> Self {
+    fn begin(schedule: &'a Schedule, arena: &mut Arena, watch: Watch) -> Self {
         let header = &schedule.world;
         let geometry =
             Geometry::new(header.sector_bytes, header.page_bytes).expect("a schedule's geometry was checked");
@@ -56,7 +57,7 @@ impl<'a> World<'a> {
             Some(_) | None => Workspace::new(header.window_bytes as usize),
         };
         let mut recorder = std::mem::take(&mut arena.recorder);
-        recorder.reset(keep_events);
+        recorder.reset(watch.keeps_events);
         let slots = header.partitions.iter().map(|partition| Slot::new(*partition)).collect();
         let mut world = Self {
             schedule,

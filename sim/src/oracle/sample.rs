@@ -1,0 +1,114 @@
+//! Which of the checks that are sampled a world runs (CONTRACTS 6, `--checks`).
+//!
+//! Promises: drawn from a stream of its own, so it cannot change a schedule; a pure function of the draw,
+//! so a token replays it. Checks that are not sampled run on every boot whatever is drawn. Leaves out: what
+//! the checks do.
+
+use std::ops::Range;
+
+use crate::schedule::tape::{Stream, Tape};
+
+/// One world in so many is run twice.
+const RERUN_SHARE: u64 = 64;
+/// One world in so many is compared with its twin, and with itself short of one fault.
+const COMPARED_SHARE: u64 = 16;
+
+/// A world's sampled checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The draw; `None`: everything, everywhere.
+    drawn: Option<Draw>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Draw {
+    rerun: u64,
+    compared: u64,
+    boots: u64,
+}
+
+/// What a boot has several of, of which one is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// At which storage call a recovery is interrupted (I10).
+    InterruptedCall,
+    /// What is changed that must not change the verdict (I18).
+    Variant,
+    /// Which more damage is done (I22).
+    MoreDamage,
+}
+
+impl Sample {
+    /// Everything, everywhere: `--checks all`, and whatever is replayed from a file.
+    pub const EVERYTHING: Self = Self { drawn: None };
+
+    /// What the tape says.
+    pub fn draw(tape: &mut Tape) -> Self {
+        let mut word = || tape.word(Stream::Checks);
+        Self { drawn: Some(Draw { rerun: word(), compared: word(), boots: word() }) }
+    }
+
+    /// Whether the world is run twice (I24).
+    pub fn is_rerun(self) -> bool {
+        self.drawn.is_none_or(|draw| draw.rerun.is_multiple_of(RERUN_SHARE))
+    }
+
+    /// Whether the world is compared with others: its twin, and itself short of one fault.
+    pub fn is_compared(self) -> bool {
+        self.drawn.is_none_or(|draw| draw.compared.is_multiple_of(COMPARED_SHARE))
+    }
+
+    /// Which of `count` choices the `boot`-th boot of a world takes: one, or with `--checks all` each.
+    pub fn choices(self, question: Question, boot: u64, count: u64) -> Range<u64> {
+        let Some(draw) = self.drawn else { return 0..count };
+        if count == 0 {
+            return 0..0;
+        }
+        // A word a boot and question: neighbours must not draw the same.
+        let word = mix(draw.boots ^ mix(boot << 8 | question as u64));
+        let choice = u64::try_from((u128::from(word) * u128::from(count)) >> 64).expect("a share of a word");
+        choice..choice + 1
+    }
+}
+
+/// Spreads a word over all bits; every step can be undone, so unlike words stay unlike.
+const fn mix(word: u64) -> u64 {
+    let word = (word ^ word >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let word = (word ^ word >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    word ^ word >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_is_drawn_for_some_boot() {
+        let sample = Sample::draw(&mut Tape::from_seed(7));
+        for question in [Question::InterruptedCall, Question::Variant, Question::MoreDamage] {
+            let mut drawn = [false; 6];
+            for boot in 0..200 {
+                let choices = sample.choices(question, boot, 6);
+                assert_eq!(choices.end, choices.start + 1);
+                drawn[usize::try_from(choices.start).expect("below 6")] = true;
+            }
+            assert_eq!(drawn, [true; 6]);
+            assert_eq!(sample.choices(question, 3, 0), 0..0);
+        }
+    }
+
+    #[test]
+    fn everything_leaves_no_choice_out() {
+        assert_eq!(Sample::EVERYTHING.choices(Question::Variant, 9, 4), 0..4);
+        assert!(Sample::EVERYTHING.is_rerun() && Sample::EVERYTHING.is_compared());
+    }
+
+    #[test]
+    fn shares_are_those_of_the_contract() {
+        let samples = (0..6400).map(|seed| Sample::draw(&mut Tape::from_seed(seed)));
+        let (reruns, compared) = samples.fold((0_u32, 0_u32), |(reruns, compared), sample| {
+            (reruns + u32::from(sample.is_rerun()), compared + u32::from(sample.is_compared()))
+        });
+        assert!((60..=140).contains(&reruns) && (320..=480).contains(&compared), "{reruns} {compared}");
+    }
+}

@@ -1,0 +1,12 @@
+//! How closely a world is watched: nothing of it can change what happens there.
+
+use crate::oracle::sample::Sample;
+
+/// What whoever runs a world wants of it, besides running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// Whether the report has every event, and not only their digest.
+    pub keeps_events: bool,
+    /// Which of the sampled checks are asked.
+    pub sample: Sample,
+}
