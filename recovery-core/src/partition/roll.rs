@@ -73,6 +73,7 @@ impl<S: Storage> Writer<S> {
         }
         if self.roll.is_some() {
             self.announce(storage)?;
+            self.outdate_seal();
             self.seal(storage)?;
             self.begin_segment(storage)?;
         }
@@ -82,19 +83,24 @@ impl<S: Storage> Writer<S> {
     /// Begins a new segment if the next batch needs one, or goes on with one that was begun.
     pub(super) fn roll_if_due(&mut self, storage: &S) -> Result<(), WriterError> {
         assert!(self.buffer.run().is_none(), "a flush is written to one segment");
-        let next = SegmentStart::at(self.next_offset);
-        match &self.roll {
-            // The seal that was found says less than what was reserved since. A newer one says it all.
-            Some(roll) if roll.next < next && roll.log.is_none() => self.roll = Some(Roll::to(next)),
-            Some(_) => {}
-            None if !self.is_roll_due() => return Ok(()),
-            None => {
-                self.check_gap()?;
-                self.roll = Some(Roll::to(next));
+        if self.roll.is_none() {
+            if !self.is_roll_due() {
+                return Ok(());
             }
+            self.check_gap()?;
+            self.roll = Some(Roll::to(SegmentStart::at(self.next_offset)));
         }
+        self.outdate_seal();
         self.seal(storage)?;
         self.begin_segment(storage)
+    }
+
+    /// The seal that an earlier start left may say less than what was reserved since: a newer one says it all.
+    fn outdate_seal(&mut self) {
+        let next = SegmentStart::at(self.next_offset);
+        if self.roll.as_ref().is_some_and(|roll| roll.next < next && roll.log.is_none()) {
+            self.roll = Some(Roll::to(next));
+        }
     }
 
     fn is_roll_due(&self) -> bool {

@@ -1,12 +1,13 @@
 //! The change to a new segment: its calls, its failures, and the starts that finish it.
 
+use recovery_core::format::stamp;
 use recovery_core::partition::{PartitionOptions, Writer};
 use recovery_core::storage::Errno;
 use recovery_core::units::{Durability, Offset};
 
 use crate::partition_world::{
-    LARGE, World, adopt, batch, batch_bytes, calls, empty, ledger_lines, options, refused, reserving,
-    without_ledger, written,
+    LARGE, NAMESPACE, World, adopt, batch, batch_bytes, calls, empty, file, ledger_lines, options, refused,
+    reserving, without_ledger, written,
 };
 use crate::recording_storage::{Fault, RecordingStorage};
 
@@ -102,6 +103,31 @@ write ledger at 896 +128
     assert_eq!(first, expected, "sealed already, so nothing is sealed again");
     let lines = ledger_lines(&world.storage);
     assert_eq!(lines[5..], ["sealed 0:712:2 then 2", "opened", "frontier 2:0:2"]);
+}
+
+/// A seal that names the next segment, no next segment, and a survivor behind the sealed length: the offset
+/// that the survivor holds is not minted, so the seal is outdated, whichever call goes on with the roll.
+#[test]
+fn a_seal_that_says_less_than_a_survivor_is_made_anew() {
+    for is_explicit in [true, false] {
+        let mut world = written(Durability::Buffered, 512);
+        world.storage.arm(4, &[Fault::Error(Errno::NO_SPACE)]);
+        world.writer.roll(&world.storage).unwrap_err();
+        let storage = world.crash();
+        assert_eq!(ledger_lines(&storage).last().unwrap(), "sealed 0:356:1 then 1");
+        let mut survivor = batch(1);
+        stamp(&mut survivor, NAMESPACE.partition_id(), Offset::new(1), 9_000).unwrap();
+        let log = file("0.log");
+        storage.put(&log, &[storage.bytes(&log).unwrap(), survivor].concat());
+        let mut world = World::start(storage, options(Durability::Buffered, 512));
+        if is_explicit {
+            let _acknowledged = world.writer.roll(&world.storage).unwrap();
+            assert_eq!(world.chain(), "0..1@356 2..2@0");
+        }
+        assert_eq!(world.append(1).unwrap().base_offset, Offset::new(2));
+        let lines = ledger_lines(&world.storage);
+        assert!(lines.contains(&"sealed 0:356:1 then 2".to_owned()), "{lines:?}");
+    }
 }
 
 #[test]
