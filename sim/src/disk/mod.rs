@@ -71,8 +71,7 @@ mod call_file;
 mod call_name;
 mod choice;
 mod closure;
-#[cfg(test)]
-mod conformance;
+pub mod conformance;
 mod crash;
 mod damage;
 mod directory;

@@ -1,83 +1,12 @@
-//! The simulated disk beside a real one: without faults they must answer alike.
-//!
-//! Each case drives one random sequence of calls through [`SimDisk`] and through
-//! [`OsStorage`](recovery_core::storage::os::OsStorage) in a temporary directory, and compares every answer:
-//! bytes, lengths, listings and error numbers. Between the calls the simulated node restarts, with
-//! everything surviving, and its cache is dropped: neither may show.
+//! A storage with handles open on it, driven by the steps of a program.
 
-use proptest::collection::vec;
-use proptest::prelude::*;
-use recovery_core::storage::os::OsStorage;
-use recovery_core::storage::{Access, Call, EntryKind, Errno, LockMode, Name, Storage, StorageError};
+use recovery_core::storage::{Call, EntryKind, Errno, Name, Storage, StorageError};
 
-use super::{Geometry, SimDisk, SurvivorChoice};
-use crate::schedule::{Filesystem, Restart, Survivors};
-
-/// How many handles of each kind a case may hold open at once.
-const SLOTS: usize = 4;
-
-/// One step of a case. Slots and names are small numbers, so that they meet often.
-#[derive(Clone, Debug)]
-enum Step {
-    OpenDirectory { parent: usize, name: usize, into: usize },
-    MakeDirectory { parent: usize, name: usize },
-    SyncDirectory { directory: usize },
-    List { directory: usize },
-    Lock { directory: usize, mode: LockMode },
-    CloseDirectory { directory: usize },
-    Open { directory: usize, name: usize, access: Access, into: usize },
-    Create { directory: usize, name: usize, into: usize },
-    Read { file: usize, position: u64, length: usize },
-    Write { file: usize, position: u64, length: usize, seed: u8 },
-    Length { file: usize },
-    SetLength { file: usize, length: u64 },
-    Sync { file: usize },
-    DropCache { file: usize },
-    Close { file: usize },
-    Rename { from_directory: usize, from: usize, to_directory: usize, to: usize },
-    Remove { directory: usize, name: usize, kind: EntryKind },
-    Restart { restart: Restart },
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let slot = 0..SLOTS;
-    let name = 0..4_usize;
-    let position = 0..1400_u64;
-    let access = prop_oneof![1 => Just(Access::Read), 4 => Just(Access::ReadWrite)];
-    let mode = prop_oneof![Just(LockMode::Shared), Just(LockMode::Exclusive)];
-    let kind = prop_oneof![3 => Just(EntryKind::File), 1 => Just(EntryKind::Directory)];
-    let restart = prop_oneof![Just(Restart::Process), Just(Restart::Os), Just(Restart::Power)];
-    prop_oneof![
-        2 => (slot.clone(), name.clone(), slot.clone())
-            .prop_map(|(parent, name, into)| Step::OpenDirectory { parent, name, into }),
-        2 => (slot.clone(), name.clone()).prop_map(|(parent, name)| Step::MakeDirectory { parent, name }),
-        1 => slot.clone().prop_map(|directory| Step::SyncDirectory { directory }),
-        2 => slot.clone().prop_map(|directory| Step::List { directory }),
-        1 => (slot.clone(), mode).prop_map(|(directory, mode)| Step::Lock { directory, mode }),
-        1 => slot.clone().prop_map(|directory| Step::CloseDirectory { directory }),
-        3 => (slot.clone(), name.clone(), access, slot.clone())
-            .prop_map(|(directory, name, access, into)| Step::Open { directory, name, access, into }),
-        4 => (slot.clone(), name.clone(), slot.clone())
-            .prop_map(|(directory, name, into)| Step::Create { directory, name, into }),
-        6 => (slot.clone(), position.clone(), 0..900_usize)
-            .prop_map(|(file, position, length)| Step::Read { file, position, length }),
-        8 => (slot.clone(), position.clone(), 0..700_usize, any::<u8>())
-            .prop_map(|(file, position, length, seed)| Step::Write { file, position, length, seed }),
-        2 => slot.clone().prop_map(|file| Step::Length { file }),
-        4 => (slot.clone(), position).prop_map(|(file, length)| Step::SetLength { file, length }),
-        2 => slot.clone().prop_map(|file| Step::Sync { file }),
-        1 => slot.clone().prop_map(|file| Step::DropCache { file }),
-        1 => slot.clone().prop_map(|file| Step::Close { file }),
-        3 => (slot.clone(), name.clone(), slot.clone(), name.clone())
-            .prop_map(|(from_directory, from, to_directory, to)| Step::Rename { from_directory, from, to_directory, to }),
-        2 => (slot, name, kind).prop_map(|(directory, name, kind)| Step::Remove { directory, name, kind }),
-        1 => restart.prop_map(|restart| Step::Restart { restart }),
-    ]
-}
+use super::program::{SLOTS, Step};
 
 /// What a call answered, in a form that two disks can be compared by.
 #[derive(Debug, PartialEq)]
-enum Answer {
+pub(super) enum Answer {
     Done,
     Number(u64),
     Bytes(Vec<u8>),
@@ -88,7 +17,7 @@ enum Answer {
 }
 
 /// A disk with the handles that a case has opened on it. Slot 0 of the directories starts as the root.
-struct Driver<S: Storage> {
+pub(super) struct Driver<S: Storage> {
     files: [Option<S::File>; SLOTS],
     directories: [Option<S::Directory>; SLOTS],
 }
@@ -105,14 +34,14 @@ fn kept<T>(answer: Result<T, StorageError>, keep: impl FnOnce(T) -> Answer) -> A
 }
 
 impl<S: Storage> Driver<S> {
-    fn new(storage: &S) -> Self {
+    pub(super) fn new(storage: &S) -> Self {
         let mut driver = Self { files: [const { None }; SLOTS], directories: [const { None }; SLOTS] };
         driver.directories[0] = Some(storage.root().expect("the data directory is there"));
         driver
     }
 
     /// Lets go of all handles, as a process that ends.
-    fn close_all(&mut self, storage: &S) {
+    pub(super) fn close_all(&mut self, storage: &S) {
         self.files.iter_mut().filter_map(Option::take).for_each(|file| storage.close(file));
         let directories = self.directories.iter_mut().filter_map(Option::take);
         directories.for_each(|directory| storage.close_directory(directory));
@@ -128,7 +57,7 @@ impl<S: Storage> Driver<S> {
         })
     }
 
-    fn run(&mut self, storage: &S, step: &Step) -> Answer {
+    pub(super) fn run(&mut self, storage: &S, step: &Step) -> Answer {
         match self.run_on_names(storage, step) {
             Some(answer) => answer,
             None => self.run_on_file(storage, step).unwrap_or(Answer::Skipped),
@@ -235,41 +164,5 @@ impl<S: Storage> Driver<S> {
             | Step::Remove { .. }
             | Step::Restart { .. } => return None,
         })
-    }
-}
-
-fn check(filesystem: Filesystem, geometry: Geometry, steps: &[Step]) {
-    let directory = tempfile::tempdir().expect("a temporary directory can be made");
-    let real = OsStorage::open(directory.path()).expect("it was just made");
-    let simulated = SimDisk::new(geometry, filesystem);
-    simulated.turn_stamps_on();
-    let mut on_real = Driver::<OsStorage>::new(&real);
-    let mut on_simulated = Driver::<SimDisk>::new(&simulated);
-    for (at, step) in steps.iter().enumerate() {
-        if let Step::Restart { restart } = step {
-            // Everything survives, so the restart must not show but in the handles. A file without a name
-            // dies with them on both.
-            simulated.crash(*restart, &SurvivorChoice::of(Survivors::All));
-            on_simulated.close_all(&simulated);
-            on_real.close_all(&real);
-            continue;
-        }
-        let expected = on_real.run(&real, step);
-        let actual = on_simulated.run(&simulated, step);
-        assert_eq!(actual, expected, "step {at}, {step:?}, on {}", filesystem.code());
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_call_is_answered_as_a_real_filesystem_answers_it(
-        steps in vec(step(), 1..160),
-        filesystem in 0..Filesystem::ALL.len(),
-        is_small in any::<bool>(),
-    ) {
-        let geometry = if is_small { Geometry::SMALL } else { Geometry::DEFAULT };
-        check(Filesystem::ALL[filesystem], geometry, &steps);
     }
 }
