@@ -20,6 +20,8 @@ pub enum Command {
     Run(Run),
     /// Run one schedule again and show what happened.
     Replay(Replay),
+    /// Judge the harness itself: would it notice?
+    SelfCheck(SelfCheck),
     /// Print a vocabulary: one word a line.
     List(List),
 }
@@ -57,7 +59,10 @@ pub struct Run {
     /// Run the I-th of N equal parts of the seeds, counted from 1.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<(u64, u64)>,
-    /// Where failing schedules are saved.
+    /// Fail with 4 if a fault, a row or a reason was not reached within its budget of worlds.
+    #[arg(long)]
+    pub require_reach: bool,
+    /// Where run.jsonl and failing schedules are written.
     #[arg(long, value_name = "DIR", default_value = "target/sim")]
     pub out: PathBuf,
     /// JSON Lines on stdout, the summary last.
@@ -75,6 +80,14 @@ pub struct Replay {
     #[arg(long)]
     pub full: bool,
     /// JSON Lines on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim self-check`.
+#[derive(Debug, clap::Args)]
+pub struct SelfCheck {
+    /// JSON Lines on stdout, the summary last.
     #[arg(long)]
     pub json: bool,
 }

@@ -17,14 +17,23 @@ pub enum Exit {
     Nothing = 4,
     /// A bug of the harness itself.
     Harness = 70,
+    /// Somebody ended it; what was found is kept and reported.
+    Interrupted = 130,
 }
 
 impl Exit {
     /// The code of a command that ended in several ways at once.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
-        const ORDER: [Exit; 6] =
-            [Exit::Usage, Exit::Harness, Exit::Nondeterminism, Exit::Failed, Exit::Nothing, Exit::Held];
+        const ORDER: [Exit; 7] = [
+            Exit::Usage,
+            Exit::Harness,
+            Exit::Nondeterminism,
+            Exit::Failed,
+            Exit::Interrupted,
+            Exit::Nothing,
+            Exit::Held,
+        ];
         let rank = |exit| ORDER.iter().position(|ranked| *ranked == exit);
         if rank(self) <= rank(other) { self } else { other }
     }
@@ -42,7 +51,15 @@ mod tests {
 
     #[test]
     fn the_worst_of_two_ends_is_the_same_in_either_order() {
-        let all = [Exit::Held, Exit::Failed, Exit::Usage, Exit::Nondeterminism, Exit::Nothing, Exit::Harness];
+        let all = [
+            Exit::Held,
+            Exit::Failed,
+            Exit::Usage,
+            Exit::Nondeterminism,
+            Exit::Nothing,
+            Exit::Harness,
+            Exit::Interrupted,
+        ];
         for one in all {
             for other in all {
                 assert_eq!(one.worst(other), other.worst(one));
@@ -50,5 +67,7 @@ mod tests {
             assert_eq!(one.worst(Exit::Held), one);
         }
         assert_eq!(Exit::Failed.worst(Exit::Harness), Exit::Harness);
+        assert_eq!(Exit::Failed.worst(Exit::Interrupted), Exit::Failed);
+        assert_eq!(Exit::Nothing.worst(Exit::Interrupted), Exit::Interrupted);
     }
 }

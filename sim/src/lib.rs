@@ -2,7 +2,7 @@
 //!
 //! A [`schedule`] is made from a seed, from bytes or from a file; a [`world`] executes it against the real
 //! core on simulated [`disk`]s; the [`oracle`] says whether what came of it may be; [`run`] does so for
-//! many seeds, and [`report`] shows it.
+//! many seeds, and [`report`] shows it. [`self_check`] asks whether all that would notice anything.
 
 pub mod cli;
 pub mod command;
@@ -12,4 +12,5 @@ pub mod oracle;
 pub mod report;
 pub mod run;
 pub mod schedule;
+pub mod self_check;
 pub mod world;

@@ -4,3 +4,4 @@ pub mod commit;
 pub mod list;
 pub mod replay;
 pub mod run;
+pub mod self_check;

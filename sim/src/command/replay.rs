@@ -45,7 +45,7 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
     let watch = Watch { keeps_events: true, sample: subject.sample };
     let report: Report = run(&subject.schedule, &mut Arena::new(), &mut tally, watch);
     if options.json {
-        json::replay(out, subject.token.as_deref(), subject.file.as_deref(), &report)?;
+        json::write(out, &json::replay(subject.token.as_deref(), subject.file.as_deref(), &report))?;
     } else {
         terminal::replay(out, &subject.schedule, &report, options.full)?;
     }

@@ -1,6 +1,6 @@
 //! Every check of one start, in the order in which a person wants to hear of them.
 
-use recovery_core::decide::{Disposition, Verdict, row};
+use recovery_core::decide::{Disposition, Verdict, decide_telling};
 use recovery_core::observe::PartitionFacts;
 
 use super::boot_view::BootView;
@@ -13,10 +13,9 @@ use super::served_log::{self, Lying};
 use super::{Check, Image, Value, Violation};
 use crate::disk::{Cause, FaultTally};
 use crate::run::tally::Tally;
-use crate::world::meter::{Meter, Phase};
 
 /// What is wrong with a start, if anything is.
-pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
+pub fn judge(view: &BootView<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
     if let Some(before) = view.before {
         violations.extend(check_verified_bytes(before, view.after));
@@ -35,9 +34,7 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
             violations.push(Violation::new(Check::I12, "the writer on what recovery left", open, refused));
         }
     }
-    let phase = meter.enter(Phase::Reference);
     violations.extend(reference_agrees(view));
-    meter.enter(phase);
     violations
 }
 
@@ -84,7 +81,13 @@ pub fn count(facts: &PartitionFacts, verdict: &Verdict, tally: &mut Tally) {
         let (stop, residue) = (segment.stop.stop(), segment.residue.kind);
         *tally.stops.entry(stop).or_default() += 1;
         *tally.residues.entry(residue).or_default() += 1;
-        *tally.rows.entry(row(stop, segment.evidence, residue)).or_default() += 1;
+    }
+    // Where something failed on the way, the verdict is not what the tables say of these facts.
+    let mut rows = Vec::new();
+    if decide_telling(facts, &mut |row| rows.push(row)) == *verdict {
+        for row in rows {
+            *tally.rows.entry(row).or_default() += 1;
+        }
     }
 }
 

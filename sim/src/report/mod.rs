@@ -1,4 +1,5 @@
-//! How a run looks: consumers of what it says, one form a file. Only they write to a terminal.
+//! How a run looks: consumers of what it says, one form a folder. Only they write to a terminal.
 
 pub mod json;
+pub mod progress;
 pub mod terminal;

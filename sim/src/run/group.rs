@@ -1,30 +1,22 @@
 //! The cause of a failure, by which failures are grouped: `<check>.<recovery step>.<fault kinds>`.
 
-use std::collections::BTreeSet;
+use super::ending::FailureClass;
 
-use crate::schedule::{Action, Interruption, Schedule};
-use crate::world::Failure;
-
-/// The id of the group that a failure of a schedule belongs to. The fault kinds are those that the schedule
-/// holds up to the step that failed.
-pub fn group_id(schedule: &Schedule, failure: &Failure) -> String {
-    let kinds = fault_kinds(schedule, failure.step);
-    let faults = if kinds.is_empty() { "none".to_owned() } else { kinds.join("+") };
-    format!("{}.{}.{faults}", failure.violation.check.code(), failure.recovery_step)
+/// The id of the group that failures of a class with these decisive fault kinds belong to.
+pub fn group_id(class: FailureClass, culprits: &[&str]) -> String {
+    let faults = if culprits.is_empty() { "none".to_owned() } else { culprits.join("+") };
+    format!("{}.{}.{faults}", class.check.code(), class.recovery_step)
 }
 
-/// The fault kinds of a schedule up to a step, each once, by name.
-pub fn fault_kinds(schedule: &Schedule, step: u32) -> Vec<&'static str> {
-    let mut kinds = BTreeSet::new();
-    for step in schedule.steps.iter().take(step as usize + 1) {
-        if let Action::Fault { fault, .. } = &step.action {
-            kinds.insert(fault.kind.code());
-        }
-        for interruption in &step.interruptions {
-            if let Interruption::Fault(inside) = interruption {
-                kinds.insert(inside.fault.kind.code());
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::Check;
+
+    #[test]
+    fn a_group_is_named_by_check_step_and_fault_kinds() {
+        let class = FailureClass { check: Check::I06, recovery_step: "decide" };
+        assert_eq!(group_id(class, &[]), "I06.decide.none");
+        assert_eq!(group_id(class, &["bit-flip", "noise"]), "I06.decide.bit-flip+noise");
     }
-    kinds.into_iter().collect()
 }

@@ -3,9 +3,13 @@
 //! Promises: what a run reports depends on its seeds and limits alone, never on threads or time. Leaves
 //! out: what a world is ([`crate::world`]), and how anything looks ([`crate::report`]).
 
+pub mod counterfactual;
 pub mod digest;
+pub mod ending;
 pub mod group;
 pub mod one;
+pub mod panics;
 pub mod parallel;
+pub mod reach;
 pub mod session;
 pub mod tally;

@@ -1,43 +1,33 @@
-//! One seed: generate, run, catch a panic, and now and then run it again.
+//! One seed: generate, run, catch a panic, and now and then run it again, whole or short of one fault.
 
-use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
+use super::counterfactual::{Suspect, suspects, without};
+use super::ending::{Ending, FailureClass};
+use super::panics::{Panicked, catch};
+use super::tally::Tally;
 use crate::oracle::sample::Sample;
 use crate::oracle::{Check, Value, Violation};
-use crate::run::tally::Tally;
 use crate::schedule::Schedule;
 use crate::schedule::generate::{Knobs, generate};
 use crate::schedule::tape::Tape;
-use crate::world::meter::Phase;
 use crate::world::{Arena, Failure, Report, Watch, run};
 
-/// What one seed came to.
+/// What one schedule came to.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Digest of the world.
+    /// Digest of everything that happened; 0 if a panic ended it.
     pub digest: u64,
+    /// Digest of what a reviewer cares about; 0 if a panic ended it.
+    pub outcome: u64,
     /// What went wrong, in order.
     pub failures: Vec<Failure>,
     /// Whether a panic of the harness itself ended the world.
     pub is_harness_bug: bool,
     /// Whether it was run twice.
     pub is_rerun: bool,
+    /// Fault kinds without one of which the first failure would not be there; each once, sorted.
+    pub culprits: Vec<&'static str>,
     /// What it reached.
     pub tally: Tally,
-}
-
-thread_local! {
-    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
-}
-
-/// Lets panics be remembered with their place instead of printed. Once a process.
-pub fn remember_panics() {
-    std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
-        let text = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
-        PANIC.with_borrow_mut(|panic| *panic = Some((place, text)));
-    }));
 }
 
 /// The schedule of a seed.
@@ -52,57 +42,138 @@ pub fn sample_of(seed: u64) -> Sample {
 
 /// Runs one seed on a thread's arena.
 pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs) -> Outcome {
-    arena.meter.enter(Phase::Generate);
     let mut tape = Tape::from_seed(seed);
     let schedule = generate(&mut tape, knobs);
-    let sample = Sample::draw(&mut tape);
-    let mut outcome = run_schedule(arena, &schedule, sample);
-    if sample.is_rerun() || !outcome.failures.is_empty() {
-        let again = run_schedule(arena, &schedule, sample);
+    run_checked(arena, &schedule, Sample::draw(&mut tape))
+}
+
+/// Runs one schedule, and again as its sample says; every failure is run again, and compared with itself
+/// short of each of its faults.
+pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
+    let mut outcome = run_schedule(arena, schedule, sample);
+    let has_failed = !outcome.failures.is_empty();
+    if sample.is_compared() || has_failed {
+        blame(arena, schedule, sample, &mut outcome);
+    }
+    if sample.is_rerun() || has_failed {
+        let again = run_schedule(arena, schedule, sample);
         outcome.is_rerun = true;
-        if again.digest != outcome.digest {
+        if (again.digest, again.outcome) != (outcome.digest, outcome.outcome) {
             outcome.failures.push(nondeterminism(outcome.digest, again.digest));
+            outcome.tally.violations.insert(Check::Nondeterminism, 1);
         }
     }
     outcome
 }
 
-/// Runs one schedule; a panic in it is a failure of the check `panic`.
+/// Runs one schedule once; a panic in it is a failure of the check `panic`.
 pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
     let mut tally = Tally::default();
     let watch = Watch { keeps_events: false, sample };
-    let report = catch_unwind(AssertUnwindSafe(|| run(schedule, arena, &mut tally, watch)));
-    let Ok(Report { digest, failures, .. }) = report else {
-        // Whatever the arena held belongs to the world that panicked.
-        *arena = Arena::new();
-        tally.worlds += 1;
-        *tally.violations.entry(Check::Panic).or_default() += 1;
-        return Outcome { tally, ..panic_of_this_thread() };
+    let ended = catch(|| run(schedule, arena, &mut tally, watch));
+    let (report, is_harness_bug) = match ended {
+        Ok(report) => (report, false),
+        Err(panic) => {
+            // Whatever the arena held belongs to the world that panicked.
+            *arena = Arena::new();
+            tally.worlds = 1;
+            (panicked(&panic), panic.is_harness_bug())
+        }
     };
-    for failure in &failures {
-        *tally.violations.entry(failure.violation.check).or_default() += 1;
+    let mut checks: Vec<Check> = report.failures.iter().map(|failure| failure.violation.check).collect();
+    checks.sort_unstable();
+    checks.dedup();
+    tally.violations.extend(checks.into_iter().map(|check| (check, 1)));
+    Outcome {
+        digest: report.digest,
+        outcome: report.outcome,
+        failures: report.failures,
+        is_harness_bug,
+        is_rerun: false,
+        culprits: Vec::new(),
+        tally,
     }
-    Outcome { digest, failures, is_harness_bug: false, is_rerun: false, tally }
 }
 
-/// What a world came to that ended in the panic this thread has just caught.
-fn panic_of_this_thread() -> Outcome {
-    let (place, text) = PANIC.with_borrow_mut(Option::take).unwrap_or_default();
-    let is_harness_bug = place.starts_with("sim/");
-    let failures = vec![panicked(&place, &text)];
-    let tally = Tally::default();
-    Outcome { digest: 0, failures, is_harness_bug, is_rerun: false, tally }
+/// One fault of a world, and how the world ended without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counterfactual {
+    /// The fault that was left out.
+    pub suspect: Suspect,
+    /// How the world ended.
+    pub ending: Ending,
+    /// Whether that is another end.
+    pub is_decisive: bool,
+    /// Whether the first failure of the whole world is gone.
+    pub is_culprit: bool,
+    /// Whether the harness itself panicked in it.
+    pub is_harness_bug: bool,
 }
 
-fn panicked(place: &str, text: &str) -> Failure {
+/// The world without each of its faults that were applied at all.
+pub fn counterfactuals(
+    arena: &mut Arena,
+    schedule: &Schedule,
+    sample: Sample,
+    whole: &Outcome,
+) -> Vec<Counterfactual> {
+    let ending = Ending::of(whole);
+    let class = FailureClass::first(whole);
+    // A world that a panic ended has not counted its faults.
+    let is_applied =
+        |suspect: &Suspect| whole.digest == 0 || whole.tally.faults.contains_key(suspect.kind.code());
+    suspects(schedule)
+        .into_iter()
+        .filter(is_applied)
+        .map(|suspect| {
+            let other = run_schedule(arena, &without(schedule, &[suspect]), sample);
+            Counterfactual {
+                suspect,
+                ending: Ending::of(&other),
+                is_decisive: Ending::of(&other) != ending,
+                is_culprit: class.is_some_and(|class| !class.is_in(&other)),
+                is_harness_bug: other.is_harness_bug,
+            }
+        })
+        .collect()
+}
+
+/// Counts which faults were decisive, and keeps those that a failure needs.
+fn blame(arena: &mut Arena, schedule: &Schedule, sample: Sample, outcome: &mut Outcome) {
+    for counterfactual in counterfactuals(arena, schedule, sample, outcome) {
+        let kind = counterfactual.suspect.kind.code();
+        if counterfactual.is_decisive {
+            outcome.tally.faults.entry(kind).or_default().decisive += 1;
+        }
+        if counterfactual.is_culprit {
+            outcome.culprits.push(kind);
+        }
+        outcome.tally.counterfactuals += 1;
+        if counterfactual.is_harness_bug {
+            outcome.is_harness_bug = true;
+            outcome.failures.push(broken(counterfactual.suspect));
+        }
+    }
+    outcome.culprits.sort_unstable();
+    outcome.culprits.dedup();
+}
+
+/// The report of a world that a panic ended.
+pub fn panicked(panic: &Panicked) -> Report {
     let violation = Violation::new(Check::Panic, "a world", Value::Code("over"), Value::Code("a panic"));
-    harness(violation, format!("{text} at {place}"))
+    let failure = harness(violation, format!("{} at {}", panic.text, panic.place));
+    Report { digest: 0, outcome: 0, failures: vec![failure], events: Vec::new() }
 }
 
 fn nondeterminism(first: u64, second: u64) -> Failure {
     let (first, second) = (Value::Number(first), Value::Number(second));
     let violation = Violation::new(Check::Nondeterminism, "the digest of a second run", first, second);
     harness(violation, "the same schedule on the same arena gave another digest".to_owned())
+}
+
+fn broken(suspect: Suspect) -> Failure {
+    let violation = Violation::new(Check::Panic, "a world", Value::Code("over"), Value::Code("a panic"));
+    harness(violation, format!("the harness panicked in the same world without {suspect}"))
 }
 
 fn harness(violation: Violation, remark: String) -> Failure {

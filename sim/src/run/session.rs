@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::digest::RunDigest;
+use super::ending::FailureClass;
 use super::group::group_id;
 use super::one::{Outcome, run_seed, schedule_of};
 use super::parallel::{Seeds, run};
@@ -47,6 +49,8 @@ pub struct FailedSeed<'a> {
     pub failure: &'a Failure,
     /// The group that it belongs to.
     pub group: &'a str,
+    /// The fault kinds that it needs.
+    pub faults: &'a [&'static str],
 }
 
 /// Failures of one cause.
@@ -58,10 +62,10 @@ pub struct Group {
     pub count: u64,
     /// The first of them.
     pub token: Token,
-    /// The check that fired.
-    pub check: Check,
-    /// Where it broke.
-    pub recovery_step: &'static str,
+    /// The check that fired, and where.
+    pub class: FailureClass,
+    /// The fault kinds that they need.
+    pub faults: Vec<&'static str>,
 }
 
 /// What a run came to.
@@ -85,6 +89,8 @@ pub struct Summary {
     pub mismatches: u64,
     /// Whether a panic of the harness ended a world.
     pub is_harness_bug: bool,
+    /// Whether somebody ended it before its limits did.
+    pub is_interrupted: bool,
 }
 
 impl Summary {
@@ -109,11 +115,14 @@ pub trait Listener {
     fn progress(&mut self, summary: &Summary, elapsed: Duration);
 }
 
-/// Runs the seeds.
+/// Runs the seeds. Once `interrupted` is set no seed is begun.
 #[expect(clippy::disallowed_types, reason = "how long a run may take is asked of the clock; no verdict is")]
-pub fn run_session(request: &Request, listener: &mut dyn Listener) -> Summary {
+pub fn run_session(request: &Request, interrupted: &AtomicBool, listener: &mut dyn Listener) -> Summary {
     let begin = std::time::Instant::now();
-    let is_over = || request.seconds.is_some_and(|seconds| begin.elapsed() >= Duration::from_secs(seconds));
+    let is_over = || {
+        interrupted.load(Ordering::Relaxed)
+            || request.seconds.is_some_and(|seconds| begin.elapsed() >= Duration::from_secs(seconds))
+    };
     let mut summary = Summary::default();
     let mut shown: BTreeMap<String, usize> = BTreeMap::new();
     let knobs = request.knobs;
@@ -129,6 +138,7 @@ pub fn run_session(request: &Request, listener: &mut dyn Listener) -> Summary {
         }
     });
     summary.elapsed = begin.elapsed();
+    summary.is_interrupted = interrupted.load(Ordering::Relaxed);
     summary
 }
 
@@ -145,21 +155,29 @@ fn take(
     summary.tally.add(&outcome.tally);
     summary.reruns += u64::from(outcome.is_rerun);
     summary.is_harness_bug |= outcome.is_harness_bug;
-    let Some(failure) = outcome.failures.first() else { return };
+    let (Some(failure), Some(class)) = (outcome.failures.first(), FailureClass::first(outcome)) else {
+        return;
+    };
     summary.failures += 1;
     let is_mismatch = |failure: &Failure| failure.violation.check == Check::Nondeterminism;
     summary.mismatches += u64::from(outcome.failures.iter().any(is_mismatch));
-    let schedule = schedule_of(seed, request.knobs);
-    let id = group_id(&schedule, failure);
+    let id = group_id(class, &outcome.culprits);
     let token = Token::of(seed, request.knobs, None, request.commit);
     let index = *shown.entry(id.clone()).or_insert_with(|| {
-        let (check, recovery_step) = (failure.violation.check, failure.recovery_step);
-        summary.groups.push(Group { id: id.clone(), count: 0, token, check, recovery_step });
+        let faults = outcome.culprits.clone();
+        summary.groups.push(Group { id: id.clone(), count: 0, token, class, faults });
         summary.groups.len() - 1
     });
     summary.groups[index].count += 1;
     if summary.groups[index].count <= request.per_group {
-        let digest = outcome.digest;
-        listener.failed(&FailedSeed { token, schedule: &schedule, digest, failure, group: &id });
+        let schedule = schedule_of(seed, request.knobs);
+        listener.failed(&FailedSeed {
+            token,
+            schedule: &schedule,
+            digest: outcome.digest,
+            failure,
+            group: &id,
+            faults: &outcome.culprits,
+        });
     }
 }

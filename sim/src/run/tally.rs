@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use recovery_core::decide::{ReasonCode, Row};
 use recovery_core::observe::{Residue, Stop};
+use recovery_core::storage::Call;
 
 use crate::oracle::Check;
 use crate::schedule::{Filesystem, Restart};
@@ -39,7 +40,11 @@ pub struct Tally {
     pub restarts: BTreeMap<Restart, u64>,
     /// Worlds by filesystem.
     pub filesystems: BTreeMap<Filesystem, u64>,
-    /// Fault kinds: injected, read.
+    /// Storage calls of recovery and serving that failed, definite answers about names not counted.
+    pub call_errors: BTreeMap<Call, u64>,
+    /// Worlds run again without one of their faults.
+    pub counterfactuals: u64,
+    /// Fault kinds: injected, read, decisive.
     pub faults: BTreeMap<&'static str, Reached>,
 }
 
@@ -71,6 +76,8 @@ impl Tally {
         add(&mut self.residues, &other.residues);
         add(&mut self.restarts, &other.restarts);
         add(&mut self.filesystems, &other.filesystems);
+        add(&mut self.call_errors, &other.call_errors);
+        self.counterfactuals += other.counterfactuals;
         for (kind, reached) in &other.faults {
             let sum = self.faults.entry(kind).or_default();
             sum.injected += reached.injected;

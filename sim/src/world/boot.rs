@@ -11,7 +11,6 @@ use recovery_core::recovery::{Mode, Recovered, Recovery, RecoveryStep};
 use recovery_core::storage::{LockMode, PartitionDirectory, StorageError};
 
 use super::look;
-use super::meter::{Meter, Phase};
 use super::node::{INCARNATION, Service, Slot};
 use crate::disk::SimDisk;
 use crate::oracle::PartitionImage;
@@ -70,10 +69,10 @@ pub(super) fn expectation(slot: &Slot) -> Expectation {
 }
 
 /// Starts one partition.
-pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace, meter: &mut Meter) -> Boot {
+pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace) -> Boot {
     let expectation = expectation(slot);
     match open(disk, slot) {
-        Ok(partition) => recover(disk, slot, partition, workspace, meter),
+        Ok(partition) => recover(disk, slot, partition, expectation, workspace),
         Err(cause) => {
             slot.service = Service::Unavailable;
             let facts = PartitionFacts::of_nothing(expectation);
@@ -105,10 +104,9 @@ fn recover(
     disk: &SimDisk,
     slot: &mut Slot,
     partition: PartitionDirectory<SimDisk>,
+    expectation: Expectation,
     workspace: &mut Workspace,
-    meter: &mut Meter,
 ) -> Boot {
-    let expectation = expectation(slot);
     let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
     let mut recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
     let mut before = None;
@@ -116,9 +114,7 @@ fn recover(
     // Every step of a recovery moves it on; a world whose disk grows without end would be a bug of ours.
     loop {
         if before.is_none() && recovery.reached() == RecoveryStep::Observe {
-            let phase = meter.enter(Phase::Oracle);
             before = Some(look::image(disk, &slot.components));
-            meter.enter(phase);
         }
         let progress = recovery.step(disk, &partition, workspace, STEP_BYTES);
         reached = reached.max(recovery.reached());
@@ -127,9 +123,7 @@ fn recover(
         }
     }
     let Recovered { facts, verdict, plan, ledger, .. } = recovery.finish();
-    let phase = meter.enter(Phase::Oracle);
     let after = look::image(disk, &slot.components);
-    meter.enter(phase);
     let mut open_error = None;
     slot.service = match (&verdict.disposition, Adopted::of(&facts, &verdict, &plan)) {
         (Disposition::Serve | Disposition::ServeFrom { .. }, Some(adopted)) => {
@@ -158,11 +152,10 @@ pub(super) fn create(
     disk: &SimDisk,
     slot: &mut Slot,
     workspace: &mut Workspace,
-    meter: &mut Meter,
 ) -> Result<Boot, StorageError> {
     look::make_directories(disk, &slot.components)?;
     if slot.header.first_offset.get() > 0 {
         look::lay_first_segment(disk, &slot.components, slot.header.first_offset)?;
     }
-    Ok(boot(disk, slot, workspace, meter))
+    Ok(boot(disk, slot, workspace))
 }

@@ -16,7 +16,6 @@ mod down;
 pub mod event;
 mod interrupt;
 mod look;
-pub mod meter;
 mod node;
 mod outcome;
 mod producer;

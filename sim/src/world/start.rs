@@ -6,7 +6,6 @@ use recovery_core::units::Offset;
 
 use super::boot::{self, Boot};
 use super::event::{EventCode, word};
-use super::meter::Phase;
 use super::node::Node;
 use super::report::Failure;
 use super::run::World;
@@ -26,18 +25,15 @@ impl World<'_> {
         for index in 0..self.node.slots.len() {
             let Node { disk, slots, .. } = &mut self.node;
             let slot = &mut slots[index];
-            self.meter.enter(Phase::Recover);
-            let boot = boot::boot(disk, slot, &mut self.workspace, &mut self.meter);
+            let boot = boot::boot(disk, slot, &mut self.workspace);
             self.note_boot(index, &boot, tally);
-            self.meter.enter(Phase::Oracle);
             self.judge(index, &boot, sees_truth, tally);
         }
         Answer::Done
     }
 
     fn note_boot(&mut self, index: usize, boot: &Boot, tally: &mut Tally) {
-        self.meter.enter(Phase::Digest);
-        self.note_calls();
+        self.note_calls(tally);
         let namespace = self.node.slots[index].header.namespace;
         let code = judge::verdict_code(&boot.verdict);
         let next = boot.verdict.next_offset.map_or(u64::MAX, Offset::get);
@@ -73,7 +69,7 @@ impl World<'_> {
             truth: &slot.truth,
         };
         let recovery_step = boot.recovery_step();
-        for violation in judge::judge(&view, &mut self.meter) {
+        for violation in judge::judge(&view) {
             self.failures.push(Failure {
                 violation,
                 partition: Some(slot.header.namespace),
@@ -92,6 +88,6 @@ impl World<'_> {
 }
 
 /// Whether an error number is a definite answer about a name, and no failure.
-fn is_an_answer(errno: Errno) -> bool {
+pub(super) fn is_an_answer(errno: Errno) -> bool {
     errno == Errno::NOT_FOUND || errno == Errno::EXISTS
 }

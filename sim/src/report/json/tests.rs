@@ -1,0 +1,118 @@
+//! Every line has the fields that `docs/json.md` lists for it, and no other.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{failure, reach, run_started, run_summary, self_check, self_check_summary};
+use crate::exit::Exit;
+use crate::oracle::{Check, Violation};
+use crate::run::ending::FailureClass;
+use crate::run::parallel::Seeds;
+use crate::run::session::{FailedSeed, Group, Request, Summary};
+use crate::run::tally::Tally;
+use crate::schedule::generate::{Knobs, generate_seed};
+use crate::schedule::token::{Commit, Token};
+use crate::self_check::PartResult;
+use crate::world::Failure;
+
+const PAGE: &str = include_str!("../../../../docs/json.md");
+
+/// The fields of the table under a heading of the page, sorted, with those of every line.
+fn documented(line_type: &str) -> Vec<String> {
+    let heading = format!("### `{line_type}`\n");
+    let section = PAGE.split_once(&heading).unwrap_or_else(|| panic!("no section {line_type}")).1;
+    let section = section.split("\n### ").next().expect("a split has a first part");
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.map(|row| row.split('|').nth(1).expect("a row has a cell"));
+    let mut fields: Vec<String> =
+        cells.flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`').to_owned()).collect();
+    fields.extend(["type".to_owned(), "version".to_owned()]);
+    fields.sort_unstable();
+    fields
+}
+
+#[track_caller]
+fn check(line: &Value) {
+    let Value::Object(object) = line else { panic!("{line} is no object") };
+    let line_type = object["type"].as_str().expect("a type is a word");
+    assert_eq!(object["version"], 1);
+    let mut fields: Vec<String> = object.keys().cloned().collect();
+    fields.sort_unstable();
+    assert_eq!(fields, documented(line_type), "{line_type}");
+    assert!(!line.to_string().contains('\n'));
+}
+
+fn request() -> Request {
+    Request {
+        knobs: Knobs::default(),
+        seeds: Seeds::all(7, 100),
+        seconds: None,
+        failures: None,
+        per_group: 1,
+        jobs: 2,
+        commit: Commit::Unknown,
+    }
+}
+
+fn a_failure() -> Failure {
+    let violation =
+        Violation::new(Check::I06, "a batch", crate::oracle::Value::Number(1), crate::oracle::Value::None)
+            .at(3..4);
+    Failure { violation, partition: None, remark: None, step: 2, recovery_step: "decide" }
+}
+
+#[test]
+fn the_lines_of_a_run_have_the_fields_of_the_page() {
+    check(&run_started(&request()));
+    let token = Token::of(7, Knobs::default(), None, Commit::Unknown);
+    let failed = FailedSeed {
+        token,
+        schedule: &generate_seed(7, Knobs::default()),
+        digest: 5,
+        failure: &a_failure(),
+        group: "I06.decide.noise",
+        faults: &["noise"],
+    };
+    let line = failure(&failed, Path::new("target/sim/a.kdl"));
+    check(&line);
+    assert_eq!(line["digest"], "0000000000000005");
+    assert_eq!(line["range"], serde_json::json!([3, 4]));
+    for line in crate::run::reach::lines(&Tally::default()) {
+        check(&reach(&line));
+    }
+}
+
+#[test]
+fn the_summary_names_every_check_and_every_group() {
+    let class = FailureClass { check: Check::I06, recovery_step: "decide" };
+    let token = Token::of(7, Knobs::default(), None, Commit::Unknown);
+    let group = Group { id: "I06.decide.none".to_owned(), count: 3, token, class, faults: Vec::new() };
+    let summary = Summary {
+        seeds: 100,
+        failures: 3,
+        groups: vec![group],
+        elapsed: Duration::from_secs(2),
+        ..Summary::default()
+    };
+    let line = run_summary(&request(), &summary, &["row:impossible".to_owned()], Exit::Failed);
+    check(&line);
+    let violations = line["violations_by_invariant"].as_object().expect("an object");
+    assert_eq!(violations.len(), Check::ALL.len());
+    assert_eq!((&line["exit"], &line["seeds_per_second"]), (&1.into(), &50.0.into()));
+    let group = line["groups"][0].as_object().expect("an object");
+    let fields: Vec<&str> = group.keys().map(String::as_str).collect();
+    assert_eq!(fields, ["check", "count", "faults", "id", "known", "recovery_step", "token"]);
+}
+
+#[test]
+fn the_lines_of_a_self_check_have_the_fields_of_the_page() {
+    for finding in [Ok("3 cells".to_owned()), Err("1 is wrong".to_owned())] {
+        let passed = finding.is_ok();
+        let line = self_check(&PartResult { name: "litmus", claim: "all is well", finding });
+        check(&line);
+        assert_eq!(line["passed"], passed);
+    }
+    check(&self_check_summary(5, &["litmus"], 1.5, Exit::Harness));
+}

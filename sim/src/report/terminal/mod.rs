@@ -1,0 +1,13 @@
+//! What a person sees: reads without colour, fits 80 columns, and ends with what to do next.
+
+mod replay;
+mod run;
+mod self_check;
+mod summary;
+mod text;
+
+pub use replay::replay;
+pub use run::{failure, run_started};
+pub use self_check::{self_check, self_check_summary};
+pub use summary::run_summary;
+pub use text::{counted, hint, paragraph};

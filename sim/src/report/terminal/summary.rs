@@ -1,0 +1,150 @@
+//! What a run tried and what held.
+
+use std::io::{self, Write};
+
+use super::text::{counted, hint, paragraph, short};
+use crate::run::reach::{Goal, Line, ReachKind};
+use crate::run::session::{Request, Summary};
+
+/// Columns of one of the two cells of a line of the table of faults.
+const CELL: usize = 39;
+
+/// Columns of a fault's name there.
+const NAME: usize = 25;
+
+/// What was tried, what was reached and what held.
+///
+/// # Errors
+///
+/// When the stream cannot be written.
+pub fn run_summary(
+    out: &mut dyn Write,
+    request: &Request,
+    summary: &Summary,
+    reach: &[Line],
+) -> io::Result<()> {
+    let tally = &summary.tally;
+    let injected: u64 = tally.faults.values().map(|reached| reached.injected).sum();
+    let tried = [
+        (summary.seeds, "world"),
+        (tally.crashes, "crash"),
+        (injected, "fault"),
+        (tally.batches, "batch"),
+        (tally.boots, "start"),
+    ];
+    let [worlds, crashes, faults, batches, boots] = tried.map(|(count, noun)| counted(count, noun));
+    let text = format!("{worlds}: {crashes}, {faults}, {batches} appended, {boots} of partitions judged");
+    paragraph(out, "Tried", &text)?;
+    let verdicts: Vec<String> =
+        tally.verdicts.iter().map(|(code, count)| format!("{code} {count}")).collect();
+    paragraph(out, "Verdicts", &verdicts.join(", "))?;
+    faults_table(out, summary, reach)?;
+    reached(out, summary, reach)?;
+    for group in &summary.groups {
+        paragraph(out, "FAIL", &format!("{} of {}", counted(group.count, "seed"), group.id))?;
+        hint(out, "replay", &format!("cargo sim replay {}", group.token))?;
+    }
+    end(out, request, summary)
+}
+
+/// Each fault kind: injected, read, decisive.
+fn faults_table(out: &mut dyn Write, summary: &Summary, reach: &[Line]) -> io::Result<()> {
+    let text = format!(
+        "injected / read / decisive: without it another end, in {} run again",
+        counted(summary.tally.counterfactuals, "world")
+    );
+    paragraph(out, "Faults", &text)?;
+    let cells: Vec<String> = reach.iter().filter_map(fault_cell).collect();
+    let rows = cells.len().div_ceil(2);
+    for (row, left) in cells[..rows].iter().enumerate() {
+        let right = cells.get(rows + row).map_or("", String::as_str);
+        writeln!(out, "{}", format!("{left:<CELL$}  {right}").trim_end())?;
+    }
+    Ok(())
+}
+
+fn fault_cell(line: &Line) -> Option<String> {
+    let fault = line.fault?;
+    let numbers = [fault.injected, fault.read, fault.decisive].map(short).join("/");
+    Some(format!("{:<NAME$} {numbers:>width$}", line.id, width = CELL - NAME - 1))
+}
+
+/// How many words of each vocabulary were reached, and what was missed.
+fn reached(out: &mut dyn Write, summary: &Summary, reach: &[Line]) -> io::Result<()> {
+    let mut parts = Vec::new();
+    for kind in ReachKind::ALL {
+        let wanted: Vec<&Line> =
+            reach.iter().filter(|line| line.kind == kind && line.budget().is_some()).collect();
+        let hit = wanted.iter().filter(|line| line.reached() > 0).count();
+        parts.push(format!("{} {hit} of {}", plural(kind), wanted.len()));
+    }
+    paragraph(out, "Reach", &parts.join(", "))?;
+    for line in reach.iter().filter(|line| line.is_missed(summary.seeds)) {
+        match &line.goal {
+            Goal::Within(worlds) | Goal::ReadWithin(worlds) => {
+                let name = line.name();
+                paragraph(out, "missed", &format!("{name} (wanted within {})", counted(*worlds, "world")))?;
+            }
+            Goal::Never(why) => {
+                paragraph(out, "never", &format!("{} was reached, and cannot be: {why}", line.name()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+const fn plural(kind: ReachKind) -> &'static str {
+    match kind {
+        ReachKind::Fault => "faults",
+        ReachKind::Row => "rows",
+        ReachKind::Reason => "reasons",
+        ReachKind::Stop => "stops",
+        ReachKind::Residue => "residues",
+        ReachKind::Restart => "restarts",
+        ReachKind::Filesystem => "filesystems",
+        ReachKind::CallError => "calls that failed",
+    }
+}
+
+fn end(out: &mut dyn Write, request: &Request, summary: &Summary) -> io::Result<()> {
+    let held = match (summary.seeds, summary.failures) {
+        (0, _) => "nothing ran".to_owned(),
+        (_, 0) => "all held".to_owned(),
+        (_, failures) => {
+            let groups = counted(summary.groups.len() as u64, "group");
+            format!("NOT all held: {} failed, in {groups}", counted(failures, "world"))
+        }
+    };
+    let interrupted = if summary.is_interrupted { ", interrupted" } else { "" };
+    let (worlds, seconds, rate) =
+        (counted(summary.seeds, "world"), summary.elapsed.as_secs_f64(), summary.rate());
+    paragraph(out, "Summary", &format!("{worlds} in {seconds:.1} s ({rate:.0}/s){interrupted}: {held}"))?;
+    let (twice, differed) = (summary.reruns, summary.mismatches);
+    let digest = summary.digest.get();
+    paragraph(out, "", &format!("{twice} run twice, {differed} differed; run digest {digest:016x}"))?;
+    if summary.seeds > 0 {
+        hint(out, "again", &again(request, summary))?;
+    }
+    Ok(())
+}
+
+/// The command that runs the same worlds once more.
+fn again(request: &Request, summary: &Summary) -> String {
+    let (seeds, knobs) = (&request.seeds, request.knobs);
+    let count = if seeds.count < u64::MAX { seeds.count } else { summary.seeds * seeds.shards };
+    let shard = match seeds.shards {
+        1 => String::new(),
+        shards => format!(" --shard {}/{shards}", seeds.shard),
+    };
+    let mut command = format!("cargo sim run --from-seed {:#x} --seeds {count}{shard}", seeds.from);
+    for (flag, word, usual) in [
+        ("regime", knobs.regime.code(), "mixed"),
+        ("filesystem", knobs.filesystem.code(), "any"),
+        ("size", knobs.size.code(), "mixed"),
+    ] {
+        if word != usual {
+            command.extend([" --", flag, " ", word]);
+        }
+    }
+    command
+}

@@ -1,0 +1,46 @@
+//! How a world ended, for comparing it with one that differs by one fault.
+
+use super::one::Outcome;
+use crate::oracle::Check;
+
+/// What of a world decides whether another one ended differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// Digest of what a reviewer cares about.
+    pub outcome: u64,
+    /// The first failure's class, if anything failed.
+    pub class: Option<FailureClass>,
+}
+
+/// Failures of one class have one cause, as far as a machine can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureClass {
+    /// The check that fired.
+    pub check: Check,
+    /// Where in recovery or in serving it broke.
+    pub recovery_step: &'static str,
+}
+
+impl Ending {
+    /// How a world ended.
+    pub fn of(outcome: &Outcome) -> Self {
+        Self { outcome: outcome.outcome, class: FailureClass::first(outcome) }
+    }
+}
+
+impl FailureClass {
+    /// The class of a world's first failure.
+    pub fn first(outcome: &Outcome) -> Option<Self> {
+        outcome
+            .failures
+            .first()
+            .map(|failure| Self { check: failure.violation.check, recovery_step: failure.recovery_step })
+    }
+
+    /// Whether a world failed in this way, among others.
+    pub fn is_in(self, outcome: &Outcome) -> bool {
+        outcome.failures.iter().any(|failure| {
+            failure.violation.check == self.check && failure.recovery_step == self.recovery_step
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! The harness judged: each part shows that the simulator would notice, and takes seconds at most.
+//!
+//! Promises: a part that fails names what it found; the name of a part is permanent, since planted bugs in
+//! the disk and in the oracle die by it (CONTRACTS 9). Leaves out: the core under test, which seeds are for.
+
+mod disk;
+mod reach;
+
+use crate::run::panics::catch;
+
+/// One part of the self-check.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Its permanent name.
+    pub name: &'static str,
+    /// What holds if it passes.
+    pub claim: &'static str,
+    run: fn() -> Result<String, String>,
+}
+
+/// What a part came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartResult {
+    /// Which.
+    pub name: &'static str,
+    /// What it claims.
+    pub claim: &'static str,
+    /// What was looked at, or what is wrong.
+    pub finding: Result<String, String>,
+}
+
+/// Every part, in the order in which they run.
+pub fn parts() -> Vec<Part> {
+    vec![
+        Part { name: "litmus", claim: "each filesystem allows its outcomes and no other", run: disk::litmus },
+        Part { name: "stamps", claim: "what a sync reported stays through crashes", run: disk::stamps },
+        Part {
+            name: "conformance",
+            claim: "without faults the disk answers as a real one",
+            run: disk::conformance,
+        },
+        Part {
+            name: "determinism",
+            claim: "the same seeds give the same digest on 1 and 3 threads",
+            run: reach::determinism,
+        },
+        Part { name: "reach", claim: "a fixed set of seeds reaches what it must", run: reach::reach },
+    ]
+}
+
+impl Part {
+    /// Runs the part. A panic in it is a finding like any other.
+    pub fn run(&self) -> PartResult {
+        let finding = match catch(self.run) {
+            Ok(finding) => finding,
+            Err(panic) => Err(format!("it panicked: {} at {}", panic.text, panic.place)),
+        };
+        PartResult { name: self.name, claim: self.claim, finding }
+    }
+}
