@@ -13,9 +13,10 @@ use super::served_log::{self, Lying};
 use super::{Check, Image, Value, Violation};
 use crate::disk::{Cause, FaultTally};
 use crate::run::tally::Tally;
+use crate::world::meter::{Meter, Phase};
 
 /// What is wrong with a start, if anything is.
-pub fn judge(view: &BootView<'_>) -> Vec<Violation> {
+pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
     let mut violations = Vec::new();
     if let Some(before) = view.before {
         violations.extend(check_verified_bytes(before, view.after));
@@ -34,7 +35,9 @@ pub fn judge(view: &BootView<'_>) -> Vec<Violation> {
             violations.push(Violation::new(Check::I12, "the writer on what recovery left", open, refused));
         }
     }
+    let phase = meter.enter(Phase::Reference);
     violations.extend(reference_agrees(view));
+    meter.enter(phase);
     violations
 }
 

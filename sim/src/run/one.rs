@@ -9,6 +9,7 @@ use crate::oracle::{Check, Value, Violation};
 use crate::schedule::Schedule;
 use crate::schedule::generate::{Knobs, generate};
 use crate::schedule::tape::Tape;
+use crate::world::meter::Phase;
 use crate::world::{Arena, Failure, Report, Watch, run};
 
 /// What one schedule came to.
@@ -42,6 +43,7 @@ pub fn sample_of(seed: u64) -> Sample {
 
 /// Runs one seed on a thread's arena.
 pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs) -> Outcome {
+    arena.meter.enter(Phase::Generate);
     let mut tape = Tape::from_seed(seed);
     let schedule = generate(&mut tape, knobs);
     run_checked(arena, &schedule, Sample::draw(&mut tape))

@@ -3,6 +3,7 @@
 use recovery_core::observe::Workspace;
 
 use super::event::Recorder;
+use super::meter::Meter;
 use super::serve::Scratch;
 use crate::disk::{Injection, SimDisk};
 
@@ -13,6 +14,8 @@ pub struct Arena {
     pub(super) recorder: Recorder,
     pub(super) scratch: Scratch,
     pub(super) injections: Vec<Injection>,
+    /// Measures the worlds that are run on it, if it is switched on.
+    pub meter: Meter,
 }
 
 impl Arena {
@@ -24,6 +27,7 @@ impl Arena {
             recorder: Recorder::new(),
             scratch: Scratch::default(),
             injections: Vec::new(),
+            meter: Meter::OFF,
         }
     }
 }

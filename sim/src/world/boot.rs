@@ -11,6 +11,7 @@ use recovery_core::recovery::{Mode, Recovered, Recovery, RecoveryStep};
 use recovery_core::storage::{LockMode, PartitionDirectory, StorageError};
 
 use super::look;
+use super::meter::{Meter, Phase};
 use super::node::{INCARNATION, Service, Slot};
 use crate::disk::SimDisk;
 use crate::oracle::PartitionImage;
@@ -69,10 +70,10 @@ pub(super) fn expectation(slot: &Slot) -> Expectation {
 }
 
 /// Starts one partition.
-pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace) -> Boot {
+pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace, meter: &mut Meter) -> Boot {
     let expectation = expectation(slot);
     match open(disk, slot) {
-        Ok(partition) => recover(disk, slot, partition, expectation, workspace),
+        Ok(partition) => recover(disk, slot, partition, workspace, meter),
         Err(cause) => {
             slot.service = Service::Unavailable;
             let facts = PartitionFacts::of_nothing(expectation);
@@ -104,9 +105,10 @@ fn recover(
     disk: &SimDisk,
     slot: &mut Slot,
     partition: PartitionDirectory<SimDisk>,
-    expectation: Expectation,
     workspace: &mut Workspace,
+    meter: &mut Meter,
 ) -> Boot {
+    let expectation = expectation(slot);
     let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
     let mut recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
     let mut before = None;
@@ -114,7 +116,9 @@ fn recover(
     // Every step of a recovery moves it on; a world whose disk grows without end would be a bug of ours.
     loop {
         if before.is_none() && recovery.reached() == RecoveryStep::Observe {
+            let phase = meter.enter(Phase::Oracle);
             before = Some(look::image(disk, &slot.components));
+            meter.enter(phase);
         }
         let progress = recovery.step(disk, &partition, workspace, STEP_BYTES);
         reached = reached.max(recovery.reached());
@@ -123,7 +127,9 @@ fn recover(
         }
     }
     let Recovered { facts, verdict, plan, ledger, .. } = recovery.finish();
+    let phase = meter.enter(Phase::Oracle);
     let after = look::image(disk, &slot.components);
+    meter.enter(phase);
     let mut open_error = None;
     slot.service = match (&verdict.disposition, Adopted::of(&facts, &verdict, &plan)) {
         (Disposition::Serve | Disposition::ServeFrom { .. }, Some(adopted)) => {
@@ -152,10 +158,11 @@ pub(super) fn create(
     disk: &SimDisk,
     slot: &mut Slot,
     workspace: &mut Workspace,
+    meter: &mut Meter,
 ) -> Result<Boot, StorageError> {
     look::make_directories(disk, &slot.components)?;
     if slot.header.first_offset.get() > 0 {
         look::lay_first_segment(disk, &slot.components, slot.header.first_offset)?;
     }
-    Ok(boot(disk, slot, workspace))
+    Ok(boot(disk, slot, workspace, meter))
 }

@@ -2,6 +2,7 @@
 
 use super::event::EventCode;
 use super::interrupt;
+use super::meter::Phase;
 use super::node::Service;
 use super::run::World;
 use super::serve::Answer;
@@ -18,6 +19,7 @@ impl World<'_> {
     }
 
     pub(super) fn go_down(&mut self, crash: &Crash, tally: &mut Tally) {
+        self.meter.enter(Phase::Crash);
         let choice = interrupt::survivors(&self.node, crash);
         for slot in &mut self.node.slots {
             // Handles die with the process: nothing is closed.

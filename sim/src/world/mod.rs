@@ -16,6 +16,7 @@ mod down;
 pub mod event;
 mod interrupt;
 mod look;
+pub mod meter;
 mod node;
 mod outcome;
 mod producer;

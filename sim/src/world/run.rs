@@ -7,6 +7,7 @@ use recovery_core::units::Namespace;
 use super::arena::Arena;
 use super::boot;
 use super::event::{EventCode, Recorder, word};
+use super::meter::{Meter, Phase};
 use super::node::{Node, Service, Slot};
 use super::outcome::Outcome;
 use super::report::{Failure, Report};
@@ -38,6 +39,7 @@ pub(super) struct World<'a> {
     pub(super) calls: Vec<DiskEvent>,
     pub(super) outcome: Outcome,
     pub(super) failures: Vec<Failure>,
+    pub(super) meter: Meter,
     pub(super) step: u32,
 }
 
@@ -70,8 +72,10 @@ impl<'a> World<'a> {
             calls: Vec::new(),
             outcome: Outcome::new(),
             failures: Vec::new(),
+            meter: arena.meter,
             step: 0,
         };
+        world.meter.enter(Phase::Write);
         world.create_partitions();
         world
     }
@@ -80,7 +84,7 @@ impl<'a> World<'a> {
     fn create_partitions(&mut self) {
         self.node.disk.begin_step(&[]);
         for slot in &mut self.node.slots {
-            let boot = boot::create(&self.node.disk, slot, &mut self.workspace)
+            let boot = boot::create(&self.node.disk, slot, &mut self.workspace, &mut self.meter)
                 .expect("a partition is made on a disk without faults");
             assert!(boot.open_error.is_none(), "a new partition opens");
             assert!(boot.verdict.is_served(), "a new partition is served");
@@ -91,6 +95,7 @@ impl<'a> World<'a> {
 
     fn step(&mut self, index: u32, step: &Step, tally: &mut Tally) {
         self.step = index;
+        self.meter.enter(phase_of(&step.action));
         self.recorder.at(step.node.0, index);
         self.recorder.note(EventCode::Step, word(step.action.word()), 0, 0);
         self.interrupt(step, tally);
@@ -254,6 +259,7 @@ impl<'a> World<'a> {
     /// Moves the disk's own events into the digest.
     pub(super) fn note_calls(&mut self, tally: &mut Tally) {
         self.calls.clear();
+        let before = self.meter.enter(Phase::Digest);
         self.node.disk.take_events(&mut self.calls);
         for call in &self.calls {
             let a = u64::from(call.object) << 8 | call.call as u64;
@@ -266,9 +272,11 @@ impl<'a> World<'a> {
                 }
             }
         }
+        self.meter.enter(before);
     }
 
     fn end(mut self, arena: &mut Arena, tally: &mut Tally) -> Report {
+        self.meter.enter(Phase::Digest);
         self.outcome.disk(&self.node.disk);
         tally.worlds += 1;
         *tally.filesystems.entry(self.schedule.world.filesystem).or_default() += 1;
@@ -282,11 +290,37 @@ impl<'a> World<'a> {
         for slot in &mut self.node.slots {
             slot.service = Service::Down;
         }
+        self.meter.enter(Phase::Generate);
+        arena.meter = self.meter;
         arena.disk = Some(self.node.disk);
         arena.workspace = Some((self.schedule.world.window_bytes, self.workspace));
         arena.recorder = self.recorder;
         arena.scratch = self.scratch;
         arena.injections = self.injections;
         report
+    }
+}
+
+/// What the time of a step is spent on.
+const fn phase_of(action: &Action) -> Phase {
+    match action {
+        Action::Append(_)
+        | Action::Flush(_)
+        | Action::Roll(_)
+        | Action::Checkpoint(_)
+        | Action::Retain(_)
+        | Action::Stop
+        | Action::Poll(_)
+        | Action::Create(_)
+        | Action::Delete(_)
+        | Action::Reconcile
+        | Action::QueueInsert(_)
+        | Action::ApplyInserts
+        | Action::AcceptLoss(_)
+        | Action::Link(_)
+        | Action::Transfer { .. } => Phase::Write,
+        Action::Plant(_) | Action::Crash(_) | Action::Fault { .. } | Action::Evict(_) => Phase::Crash,
+        Action::Start => Phase::Recover,
+        Action::Expect(_) | Action::Either(_) => Phase::Oracle,
     }
 }

@@ -6,6 +6,7 @@ use recovery_core::units::Offset;
 
 use super::boot::{self, Boot};
 use super::event::{EventCode, word};
+use super::meter::Phase;
 use super::node::Node;
 use super::report::Failure;
 use super::run::World;
@@ -25,14 +26,17 @@ impl World<'_> {
         for index in 0..self.node.slots.len() {
             let Node { disk, slots, .. } = &mut self.node;
             let slot = &mut slots[index];
-            let boot = boot::boot(disk, slot, &mut self.workspace);
+            self.meter.enter(Phase::Recover);
+            let boot = boot::boot(disk, slot, &mut self.workspace, &mut self.meter);
             self.note_boot(index, &boot, tally);
+            self.meter.enter(Phase::Oracle);
             self.judge(index, &boot, sees_truth, tally);
         }
         Answer::Done
     }
 
     fn note_boot(&mut self, index: usize, boot: &Boot, tally: &mut Tally) {
+        self.meter.enter(Phase::Digest);
         self.note_calls(tally);
         let namespace = self.node.slots[index].header.namespace;
         let code = judge::verdict_code(&boot.verdict);
@@ -69,7 +73,7 @@ impl World<'_> {
             truth: &slot.truth,
         };
         let recovery_step = boot.recovery_step();
-        for violation in judge::judge(&view) {
+        for violation in judge::judge(&view, &mut self.meter) {
             self.failures.push(Failure {
                 violation,
                 partition: Some(slot.header.namespace),
