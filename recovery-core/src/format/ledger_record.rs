@@ -313,6 +313,12 @@ impl LedgerRecord {
         if record.identity().get() != u64_at(bytes, 8) {
             return Err(wrong("identity"));
         }
+        if record.kind.mark().is_none() && bytes[56..88].iter().any(|byte| *byte != 0) {
+            return Err(wrong("unused mark"));
+        }
+        if record.kind.numbers() != [u64_at(bytes, 88), u64_at(bytes, 96)] {
+            return Err(wrong("unused number"));
+        }
         record.check_mark().map(|()| record)
     }
 

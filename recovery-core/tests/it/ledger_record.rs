@@ -117,6 +117,22 @@ fn contents_that_no_writer_makes_are_refused_though_they_verify() {
     check_contents(|bytes| bytes[72] = 99, &senseless("mark"));
     // At position 0 nothing was hashed and no offset was given away.
     check_contents(|bytes| bytes[64..72].fill(0), &senseless("mark"));
+    // What a kind does not use is zero: a second number, then both, then a mark.
+    check_contents(|bytes| bytes[96] = 1, &senseless("unused number"));
+    for number in [2, 6, 8] {
+        check_contents(|bytes| bytes[0] = number, &senseless("unused number"));
+    }
+    for number in [1, 4, 5] {
+        check_contents(|bytes| bytes[0] = number, &senseless("unused mark"));
+        check_contents(
+            |bytes| {
+                bytes[0] = number;
+                bytes[56..88].fill(0);
+                bytes[103] = 1;
+            },
+            &senseless("unused number"),
+        );
+    }
     // A lost range that ends before it begins.
     check_contents(|bytes| bytes[0] = 7, &senseless("lost range"));
     check_contents(

@@ -82,17 +82,23 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record> {
         chain_hash: u64_at(bytes, 80),
     };
     let (first_number, second_number) = (u64_at(bytes, 88), u64_at(bytes, 96));
-    let (kind, has_mark) = match bytes[0] {
-        1 => (Kind::Opened, false),
-        2 => (Kind::Frontier, true),
-        3 => (Kind::Sealed { next_start: first_number }, true),
-        4 => (Kind::Floor, false),
-        5 => (Kind::Reserved, false),
-        6 => (Kind::Recovered, true),
-        7 => (Kind::AcceptedLoss { first: first_number, last: second_number }, true),
-        8 => (Kind::CleanStop, true),
+    let (kind, has_mark, numbers_used) = match bytes[0] {
+        1 => (Kind::Opened, false, 1),
+        2 => (Kind::Frontier, true, 0),
+        3 => (Kind::Sealed { next_start: first_number }, true, 1),
+        4 => (Kind::Floor, false, 0),
+        5 => (Kind::Reserved, false, 0),
+        6 => (Kind::Recovered, true, 0),
+        7 => (Kind::AcceptedLoss { first: first_number, last: second_number }, true, 2),
+        8 => (Kind::CleanStop, true, 0),
         _ => return None,
     };
+    // What the kind does not use is zero.
+    let unused_mark = if has_mark { &[][..] } else { &bytes[56..88] };
+    let unused_numbers = &bytes[88 + 8 * numbers_used..104];
+    if unused_mark.iter().chain(unused_numbers).any(|byte| *byte != 0) {
+        return None;
+    }
     let record = Record {
         kind,
         epoch: u64_at(bytes, 16),

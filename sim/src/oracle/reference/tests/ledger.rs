@@ -72,6 +72,11 @@ fn a_record_that_verifies_and_makes_no_sense_does_not_count() {
         seal(0, &batches(0, 2), 1),
         Record { numbers: [7, 6], ..mark(ACCEPTED_LOSS, 0, &batches(0, 2)) },
         Record { namespace: 1 << 52, ..record(OPENED) },
+        // What a kind does not use is zero.
+        Record { mark: [0, 356, 1, 0], ..record(OPENED) },
+        Record { numbers: [7, 1], ..record(OPENED) },
+        Record { numbers: [1, 0], ..mark(FRONTIER, 0, &batches(0, 2)) },
+        Record { numbers: [2, 1], ..seal(0, &batches(0, 2), 2) },
     ];
     for record in senseless {
         check_heard(&[record], "none");
@@ -124,6 +129,20 @@ fn a_ledger_of_another_partition_or_life_is_foreign_and_one_record_of_ours_is_en
     );
     assert_eq!(heard(&ledger(&[other_namespace]), None), "foreign");
     assert_eq!(heard(&ledger(&[other_life]), None), "floor=0 reserved=0 stop=false marks=[] seals=[]");
+}
+
+#[test]
+fn where_no_life_is_known_the_newest_record_names_it_and_all_of_its_records_count() {
+    let ours = |count| mark(FRONTIER, 0, &batches(0, count));
+    let other = Record { incarnation: 6, ..record(RESERVED) };
+    let heard = |records: &[Record]| heard(&ledger(records), None);
+    let both = "floor=0 reserved=0 stop=false marks=[0@356 0@712] seals=[]";
+    assert_eq!(heard(&[ours(1), other.clone(), ours(2)]), both);
+    assert_eq!(heard(&[other.clone(), ours(1), ours(2)]), both);
+    let none = "floor=0 reserved=0 stop=false marks=[] seals=[]";
+    assert_eq!(heard(&[ours(1), ours(2), other.clone()]), none);
+    let later = Record { epoch: 2, ..other };
+    assert_eq!(heard(&[ours(1), later, ours(2)]), none);
 }
 
 #[test]
