@@ -31,6 +31,9 @@ pub enum LedgerError {
         /// Last one, inclusive.
         last: Offset,
     },
+    /// No new file could count above this one.
+    #[error("the ledger's epoch is the largest there is, so no new file can take its place")]
+    EpochsUsedUp,
     /// What the file holds is not known any more, so nothing is written to it again.
     #[error("nothing is written to the ledger any more since this happened: {cause}")]
     Poisoned {
@@ -46,6 +49,7 @@ impl LedgerError {
             Self::Io(_) => "ledger-io",
             Self::SizeMismatch { .. } => "ledger-size-mismatch",
             Self::LossUnplaced { .. } => "ledger-loss-unplaced",
+            Self::EpochsUsedUp => "ledger-epochs-used-up",
             Self::Poisoned { .. } => "ledger-poisoned",
         }
     }
@@ -54,7 +58,7 @@ impl LedgerError {
     pub const fn cause(&self) -> Option<StorageError> {
         match self {
             Self::Io(cause) | Self::Poisoned { cause } => Some(*cause),
-            Self::SizeMismatch { .. } | Self::LossUnplaced { .. } => None,
+            Self::SizeMismatch { .. } | Self::LossUnplaced { .. } | Self::EpochsUsedUp => None,
         }
     }
 }

@@ -121,7 +121,7 @@ impl LiveMarks {
     fn accept_loss(&mut self, mark: Mark, first: Offset, last: Offset) {
         self.segments.retain(|live| {
             let segment = live.newest.segment;
-            segment < mark.segment || segment.offset() > last
+            segment < mark.segment || segment.offset() > last.max(mark.segment.offset())
         });
         self.raise(mark);
         self.losses.push(Loss { mark: Some(mark), first, last });

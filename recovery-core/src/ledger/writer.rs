@@ -124,7 +124,8 @@ impl<S: Storage> LedgerWriter<S> {
         Ok(Length::new(found))
     }
 
-    /// Appends a record of `kind`. `Recovered` raises the generation by one; `Floor` and `Reserved` say
+    /// Appends a record of `kind`. `Recovered` raises the generation by one, unless it is the largest there is
+    /// (a hostile file may say so, and nothing depends on it); `Floor` and `Reserved` say
     /// again what holds ([`LedgerWriter::raise_floor`] and [`LedgerWriter::reserve`] raise it first).
     ///
     /// Nothing is durable before [`LedgerWriter::sync`].
@@ -142,7 +143,9 @@ impl<S: Storage> LedgerWriter<S> {
         let mut record = LedgerRecord { kind, ..self.newest };
         match kind {
             LedgerKind::Recovered { .. } => {
-                record.generation = record.generation.checked_add(1).expect("recoveries were counted");
+                if let Some(next) = record.generation.checked_add(1) {
+                    record.generation = next;
+                }
             }
             LedgerKind::CleanStop { .. } => panic!("a clean stop also says the next offset"),
             LedgerKind::Opened { .. }
@@ -250,14 +253,17 @@ impl<S: Storage> LedgerWriter<S> {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Io`] or [`LedgerError::LossUnplaced`] when the old file stays in use;
+    /// [`LedgerError::Io`], [`LedgerError::LossUnplaced`] or [`LedgerError::EpochsUsedUp`] when the old file
+    /// stays in use;
     /// [`LedgerError::Poisoned`] when nobody knows which file a later start will find.
     pub fn compact(&mut self, storage: &S, directory: &S::Directory) -> Result<(), LedgerError> {
         self.check_poison()?;
         if let Some(loss) = self.live.unplaced_loss() {
             return Err(LedgerError::LossUnplaced { first: loss.first, last: loss.last });
         }
-        let epoch = self.newest.epoch.checked_add(1).expect("compactions were counted");
+        let Some(epoch) = self.newest.epoch.checked_add(1) else {
+            return Err(LedgerError::EpochsUsedUp);
+        };
         let mut records = Vec::new();
         let mut add = |kind| {
             let slot = records.len() as u64;
@@ -282,6 +288,9 @@ impl<S: Storage> LedgerWriter<S> {
 
     /// How many bytes a compaction would leave, or `None` if none is possible now.
     pub fn compacted_length(&self) -> Option<Length> {
+        if self.newest.epoch == u64::MAX {
+            return None;
+        }
         match self.live.unplaced_loss() {
             Some(_) => None,
             None => Some(Length::new((self.live.count() + 1) * RECORD_BYTES)),

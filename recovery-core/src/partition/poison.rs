@@ -49,7 +49,9 @@ impl Poison {
         written.map_err(|error| match error {
             LedgerError::Poisoned { cause } => self.set(&cause),
             LedgerError::Io(cause) => WriterError::Io(cause),
-            LedgerError::SizeMismatch { .. } | LedgerError::LossUnplaced { .. } => {
+            LedgerError::SizeMismatch { .. }
+            | LedgerError::LossUnplaced { .. }
+            | LedgerError::EpochsUsedUp => {
                 unreachable!("an open ledger is appended to, and compacted only where that is possible")
             }
         })

@@ -321,3 +321,21 @@ fn a_loss_that_was_read_keeps_its_place_through_a_compaction() {
 const fn newest_segment(mark: Mark) -> SegmentStart {
     mark.segment
 }
+
+#[test]
+fn the_largest_counts_are_lived_with() {
+    let (storage, directory, ledger) = created();
+    let newest = LedgerRecord { epoch: u64::MAX, generation: u64::MAX, slot: 1, ..*ledger.newest() };
+    ledger.close(&storage);
+    let bytes = [storage.bytes(&FileName::ledger()).unwrap(), newest.encode().to_vec()].concat();
+    storage.put(&FileName::ledger(), &bytes);
+    let mut ledger = LedgerWriter::open(&storage, &directory.directory, &facts(newest, 2)).unwrap();
+    let kind = LedgerKind::Recovered { mark: mark(0, 0, 0) };
+    ledger.append(&storage, kind).unwrap();
+    assert_eq!(ledger.newest().generation, u64::MAX);
+    // No file could count above this one, so it stays.
+    assert_eq!(ledger.compacted_length(), None);
+    let error = ledger.compact(&storage, &directory.directory).unwrap_err();
+    assert_eq!(error, LedgerError::EpochsUsedUp);
+    assert_eq!(slots(&storage).len(), 3);
+}
