@@ -1,12 +1,17 @@
 //! Reads a ledger: which records are valid, and what do they say together?
 //!
 //! Promises: a record counts only in its own slot of the highest epoch, for this life of this partition;
-//! any other slot is skipped and counted, and reading goes on behind it. Memory is bounded by the segments
-//! that are named, not by the file. Leaves out: writing ([`crate::ledger`]), and rulings.
+//! any other slot is skipped and counted, and reading goes on behind it. Where the caller knows no life, the
+//! newest record of the partition names it, and the file is read again if that was not the first one seen.
+//! Memory is bounded by the segments that are there, not by the file or by what it names. Leaves out:
+//! writing ([`crate::ledger`]), and rulings.
 
 use super::meter::Meter;
 use super::window::{Fill, Source, Window};
-use super::{LedgerFacts, LedgerState, MARKS_CHECKED_MAX, RecordedGap, Seal, SegmentMarks};
+use super::{
+    ABSENT_SEGMENTS_MAX, LOSSES_MAX, LedgerFacts, LedgerState, MARKS_CHECKED_MAX, RecordedGap, Seal,
+    SegmentMarks,
+};
 use crate::format::{LEDGER_RECORD_BYTES, LedgerKind, LedgerRecord, Mark};
 use crate::storage::{Storage, StorageError};
 use crate::units::{Incarnation, Length, Namespace, SegmentStart};
@@ -17,26 +22,45 @@ const RECORD: u64 = LEDGER_RECORD_BYTES as u64;
 #[derive(Debug)]
 pub(crate) struct LedgerReader {
     namespace: Namespace,
-    incarnation: Option<Incarnation>,
+    /// The segments that have a log, ascending.
+    present: Vec<SegmentStart>,
+    /// Whose records count. Until the caller's word or a record names one, nobody's.
+    life: Option<Incarnation>,
+    /// Whether that stands, whatever other records say.
+    is_life_known: bool,
     length: u64,
     seen: u64,
     skipped: u64,
+    /// The last record of another partition or life.
     stranger: Option<LedgerRecord>,
+    /// The newest record of this partition in another life.
+    rival: Option<LedgerRecord>,
     newest: Option<LedgerRecord>,
     valid: u64,
     segments: Vec<SegmentMarks>,
+    /// Ascending by their end.
     losses: Vec<RecordedGap>,
 }
 
 impl LedgerReader {
-    pub(crate) fn new(namespace: Namespace, incarnation: Option<Incarnation>, length: u64) -> Self {
+    /// A reading of the `length` bytes of a ledger, beside logs of the segments in `present`.
+    pub(crate) fn new(
+        namespace: Namespace,
+        incarnation: Option<Incarnation>,
+        present: &[SegmentStart],
+        length: u64,
+    ) -> Self {
+        assert!(present.is_sorted(), "segments are listed ascending");
         Self {
             namespace,
-            incarnation,
+            present: present.to_vec(),
+            life: incarnation,
+            is_life_known: incarnation.is_some(),
             length,
             seen: 0,
             skipped: 0,
             stranger: None,
+            rival: None,
             newest: None,
             valid: 0,
             segments: Vec::new(),
@@ -58,8 +82,14 @@ impl LedgerReader {
         // Bytes behind the last whole record are none: they are not read, readable or not.
         let Source { storage, file, name, .. } = *source;
         let whole = Source { storage, file, name, length: self.length - self.length % RECORD };
-        // Each pass consumes a record, so the file's length bounds the loop.
-        while self.length - self.seen >= RECORD {
+        // Each pass consumes a record or begins again, which happens once: the file's length bounds the loop.
+        loop {
+            if self.length - self.seen < RECORD {
+                match self.newer_life() {
+                    Some(life) => self.begin_again(life),
+                    None => return Ok(Fill::Ready),
+                }
+            }
             let ahead = meter.left() / 2;
             let shown = window.ensure(&whole, self.seen, LEDGER_RECORD_BYTES, ahead, meter)?;
             if shown == Fill::Paused || meter.left() < RECORD {
@@ -75,15 +105,16 @@ impl LedgerReader {
                 Ok(_) | Err(_) => self.skipped += 1,
             }
         }
-        Ok(Fill::Ready)
     }
 
     fn take(&mut self, record: LedgerRecord) {
-        let is_ours = record.namespace == self.namespace
-            && self.incarnation.is_none_or(|incarnation| record.incarnation == incarnation);
-        if !is_ours {
+        let is_ours = record.namespace == self.namespace;
+        if !is_ours || *self.life.get_or_insert(record.incarnation) != record.incarnation {
             self.stranger = Some(record);
             self.skipped += 1;
+            if is_ours && self.rival.is_none_or(|rival| is_newer(&record, &rival)) {
+                self.rival = Some(record);
+            }
             return;
         }
         if let Some(newest) = self.newest {
@@ -91,8 +122,8 @@ impl LedgerReader {
                 self.skipped += 1;
                 return;
             }
-            if record.epoch > newest.epoch || record.incarnation != newest.incarnation {
-                self.start_over();
+            if record.epoch > newest.epoch {
+                self.void();
             }
         }
         self.newest = Some(record);
@@ -100,12 +131,24 @@ impl LedgerReader {
         self.note(&record);
     }
 
-    /// A record of a higher epoch, or of a later life: all before it is void.
-    fn start_over(&mut self) {
+    /// A record of a higher epoch: all before it is void.
+    fn void(&mut self) {
         self.skipped += self.valid;
         self.valid = 0;
         self.segments.clear();
         self.losses.clear();
+    }
+
+    /// The life that the newest record of the file is of, if it is another one than was read for.
+    fn newer_life(&self) -> Option<Incarnation> {
+        let (newest, rival) = (self.newest?, self.rival?);
+        (!self.is_life_known && is_newer(&rival, &newest)).then_some(rival.incarnation)
+    }
+
+    /// Reads the file again, for another life.
+    fn begin_again(&mut self, life: Incarnation) {
+        let present = std::mem::take(&mut self.present);
+        *self = Self { present, ..Self::new(self.namespace, Some(life), &[], self.length) };
     }
 
     fn note(&mut self, record: &LedgerRecord) {
@@ -118,11 +161,12 @@ impl LedgerReader {
             }
             LedgerKind::Sealed { mark, next_start } => self.mark(mark, Some(Seal { mark, next_start })),
             LedgerKind::AcceptedLoss { mark, first, last } => {
-                let lost_to = SegmentStart::at(last);
+                // The segment whose prefix it ends, and those that start in the lost range.
+                let lost_to = SegmentStart::at(last).max(mark.segment);
                 self.segments.retain(|marks| marks.segment < mark.segment || marks.segment > lost_to);
                 self.mark(mark, None);
                 if let Some(next) = last.checked_add(1) {
-                    self.losses.push(RecordedGap { first, next });
+                    self.lose(RecordedGap { first, next });
                 }
             }
         }
@@ -133,8 +177,35 @@ impl LedgerReader {
             Err(index) => {
                 let marks = SegmentMarks { segment: mark.segment, newest: mark, seal, checks: Vec::new() };
                 self.segments.insert(index, marks);
+                if self.segments.len() > self.present.len() + 2 * ABSENT_SEGMENTS_MAX {
+                    self.forget_absent();
+                }
             }
             Ok(index) => renew(&mut self.segments[index], mark, seal),
+        }
+    }
+
+    /// Keeps no more than [`ABSENT_SEGMENTS_MAX`] of the segments that have no log: the newest.
+    fn forget_absent(&mut self) {
+        let present = &self.present;
+        let is_absent = |segment| present.binary_search(&segment).is_err();
+        let absent = self.segments.iter().filter(|marks| is_absent(marks.segment)).count();
+        let Some(mut surplus) = absent.checked_sub(ABSENT_SEGMENTS_MAX) else { return };
+        self.segments.retain(|marks| {
+            let is_forgotten = surplus > 0 && is_absent(marks.segment);
+            surplus -= usize::from(is_forgotten);
+            !is_forgotten
+        });
+    }
+
+    /// Notes a range that was given up; of more than [`LOSSES_MAX`], the newest are kept.
+    fn lose(&mut self, gap: RecordedGap) {
+        match self.losses.binary_search_by_key(&(gap.next, gap.first), |loss| (loss.next, loss.first)) {
+            Ok(_) => {}
+            Err(index) => self.losses.insert(index, gap),
+        }
+        if self.losses.len() > LOSSES_MAX {
+            self.losses.remove(0);
         }
     }
 
@@ -150,6 +221,7 @@ impl LedgerReader {
             };
         };
         self.segments.retain(|marks| marks.segment >= newest.floor);
+        self.forget_absent();
         LedgerState::Known(LedgerFacts {
             newest,
             next_slot: self.length.div_ceil(RECORD),
@@ -159,6 +231,11 @@ impl LedgerReader {
             segments: self.segments,
         })
     }
+}
+
+/// Whether `record` was written after `other`, whosever they are.
+fn is_newer(record: &LedgerRecord, other: &LedgerRecord) -> bool {
+    (record.epoch, record.slot) > (other.epoch, other.slot)
 }
 
 /// Lets a newer mark of the same segment decide. Older ones below it stay to be checked; older ones at or

@@ -51,3 +51,11 @@ pub const REBUILT_ENTRIES_MAX: usize = 16 * 1024;
 
 /// Most older marks of one segment that are checked on the way to the newest.
 pub const MARKS_CHECKED_MAX: usize = 64;
+
+/// Most segments without a log whose marks are kept, the newest: one at or above the floor is enough to
+/// refuse, and those below it count for nothing.
+pub const ABSENT_SEGMENTS_MAX: usize = 4096;
+
+/// Most ranges that an operator gave up that are kept, the newest. Where an older one is forgotten, the gap
+/// is unexplained, and refused.
+pub const LOSSES_MAX: usize = 1024;

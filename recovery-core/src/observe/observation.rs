@@ -203,7 +203,9 @@ impl<S: Storage> Observation<S> {
         if self.names.has_ledger {
             let name = FileName::ledger();
             let (file, length) = open(storage, partition, &name)?;
-            let reader = LedgerReader::new(self.expectation.namespace, self.expectation.incarnation, length);
+            let Expectation { namespace, incarnation, .. } = self.expectation;
+            let present = &self.names.listing.segments;
+            let reader = LedgerReader::new(namespace, incarnation, present, length);
             self.phase = Phase::Ledger { file, name, length, reader };
         }
         Ok(Fill::Ready)

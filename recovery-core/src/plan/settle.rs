@@ -139,7 +139,8 @@ impl<S: Storage> Settling<S> {
         match sync_and_drop(storage, &file).and_then(|()| exact::uninterrupted(|| storage.length(&file))) {
             Ok(length) => {
                 let Expectation { namespace, incarnation, .. } = self.expectation;
-                let reader = LedgerReader::new(namespace, incarnation, length);
+                let present = &self.names.listing.segments;
+                let reader = LedgerReader::new(namespace, incarnation, present, length);
                 self.phase = Phase::Ledger(Box::new(OpenLedger { file, name, length, reader }));
                 Ok(())
             }
