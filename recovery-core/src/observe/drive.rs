@@ -25,32 +25,57 @@ pub(crate) enum Drive {
 
 /// What a probe may still spend on candidates. The walk along the chain has no such limit, since the
 /// extents it visits are disjoint (F58).
+///
+/// Both budgets are charged by what is looked at, whether or not a window shows it already: what runs out,
+/// and so what is found, must not depend on the window. What is read besides is at most as much again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     /// Frame bytes to walk over and bytes to hash.
     work: u64,
-    /// Bytes to read for candidates that the scan's own window does not show.
+    /// Bytes to look at.
     reads: u64,
+    /// Bytes looked at without a gap until now: as many may be read ahead. `None` for no limit.
+    run: Option<u64>,
 }
 
 impl Allowance {
-    pub(crate) const UNLIMITED: Self = Self { work: u64::MAX, reads: u64::MAX };
+    pub(crate) const UNLIMITED: Self = Self { work: u64::MAX, reads: u64::MAX, run: None };
 
     pub(crate) const fn new(work: u64, reads: u64) -> Self {
-        Self { work, reads }
+        Self { work, reads, run: Some(0) }
     }
 
     /// Takes `count` bytes of work, or all of it if there are not so many left. Charged before the work is
     /// done (F49).
     #[must_use]
     pub(crate) fn charge(&mut self, count: u64) -> bool {
-        let Some(left) = self.work.checked_sub(count) else {
-            self.work = 0;
-            return false;
-        };
-        self.work = left;
-        true
+        take(&mut self.work, count)
     }
+
+    /// Takes `count` bytes to look at, which lie behind those before.
+    #[must_use]
+    fn look(&mut self, count: u64) -> bool {
+        let is_left = take(&mut self.reads, count);
+        self.run = self.run.map(|run| run + count);
+        is_left
+    }
+
+    /// The bytes looked at next lie somewhere else.
+    pub(crate) fn jump(&mut self) {
+        self.run = self.run.map(|_| 0);
+    }
+
+    /// How many bytes a read that needs `need` may ask for.
+    fn ahead(&self, need: u64) -> u64 {
+        self.run.map_or(u64::MAX, |run| run.max(need))
+    }
+}
+
+/// Takes `count` of what is left, or all of it and says no.
+fn take(left: &mut u64, count: u64) -> bool {
+    let rest = left.checked_sub(count);
+    *left = rest.unwrap_or(u64::MIN);
+    rest.is_some()
 }
 
 /// A verification under way: a batch at `base` of a file.
@@ -105,16 +130,20 @@ impl<S: Storage> Drover<'_, '_, S> {
         if !self.allowance.charge(FRAME_HEADER_BYTES as u64 + hashed) {
             return Ok(Some(Drive::Exhausted));
         }
-        let whole = match FrameHeader::decode(&header) {
-            Ok(frame) if verifier.hashes_bodies() => self.show_whole(position, &frame)?.then_some(frame),
+        let frame = match FrameHeader::decode(&header) {
+            Ok(frame) if verifier.fits(&frame) => Some(frame),
             Ok(_) | Err(_) => None,
+        };
+        if !self.charge_frame(frame.as_ref(), verifier.hashes_bodies()) {
+            return Ok(Some(Drive::Exhausted));
+        }
+        let whole = match frame {
+            Some(frame) if verifier.hashes_bodies() => self.show_whole(position, &frame)?.then_some(frame),
+            Some(_) | None => None,
         };
         let taken = match whole {
             Some(frame) => {
                 let length = in_buffer(frame.frame_length().get());
-                if !self.allowance.charge((length - FRAME_HEADER_BYTES) as u64) {
-                    return Ok(Some(Drive::Exhausted));
-                }
                 verifier.take_frame(&frame, &self.window.from(position)[..length])
             }
             None => verifier.take_frame_header(&header),
@@ -128,6 +157,23 @@ impl<S: Storage> Drover<'_, '_, S> {
         }
     }
 
+    /// Charges what taking this frame looks at and hashes, all of it at once: what is left afterwards must
+    /// not depend on how many pieces a window shows it in.
+    fn charge_frame(&mut self, frame: Option<&FrameHeader>, hashes_body: bool) -> bool {
+        let header = FRAME_HEADER_BYTES as u64;
+        let Some(frame) = frame else { return self.allowance.look(header) };
+        let body = frame.frame_length().get() - header;
+        if hashes_body {
+            self.allowance.look(header + body) && self.allowance.charge(body)
+        } else if body <= NEAR_BYTES {
+            self.allowance.look(header + body)
+        } else {
+            let is_left = self.allowance.look(header);
+            self.allowance.jump();
+            is_left
+        }
+    }
+
     /// Tries to have a whole frame in the window, so that it is hashed in one call.
     fn show_whole(&mut self, position: u64, frame: &FrameHeader) -> Result<bool, StorageError> {
         let length = frame.frame_length().get();
@@ -135,8 +181,7 @@ impl<S: Storage> Drover<'_, '_, S> {
             return Ok(false);
         }
         let missing = length - length.min(self.window.from(position).len() as u64);
-        let affordable = missing <= self.ahead
-            && missing <= self.allowance.reads
+        let affordable = missing <= self.ahead.min(self.allowance.ahead(length))
             && missing + length + HEADER_HASHED_BYTES_MAX <= self.meter.left();
         if !affordable {
             return Ok(false);
@@ -159,9 +204,6 @@ impl<S: Storage> Drover<'_, '_, S> {
         if count == 0 {
             return Ok(Some(Drive::Paused));
         }
-        if !self.allowance.charge(count) {
-            return Ok(Some(Drive::Exhausted));
-        }
         let taken = verifier.take_body(&shown[..in_buffer(count)]);
         self.meter.hash(taken.hashed);
         Ok(None)
@@ -180,18 +222,11 @@ impl<S: Storage> Drover<'_, '_, S> {
         }
         // A frame far from the last one says nothing of what lies behind it: only it is read.
         let is_near = position <= self.window.end() + NEAR_BYTES;
-        let wanted = if is_near { self.ahead } else { self.ahead.min(need as u64) };
-        let ahead = wanted.min(self.meter.left() - keep).min(self.allowance.reads);
-        let before = self.meter.work().bytes_read;
+        let wanted = if is_near { self.allowance.ahead(need as u64) } else { need as u64 };
+        let ahead = wanted.min(self.ahead).min(self.meter.left() - keep);
         let fill = self.window.ensure(self.source, position, need, ahead, self.meter)?;
-        let read = self.meter.work().bytes_read - before;
-        assert!(read <= self.allowance.reads, "a read asks for no more than the allowance has left");
-        if self.allowance.reads != u64::MAX {
-            self.allowance.reads -= read;
-        }
         match fill {
             Fill::Ready => Ok(None),
-            Fill::Paused if self.allowance.reads == 0 => Ok(Some(Drive::Exhausted)),
             Fill::Paused => Ok(Some(Drive::Paused)),
         }
     }

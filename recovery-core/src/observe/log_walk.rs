@@ -13,7 +13,7 @@ use super::window::{Fill, Source, Window};
 use super::{Proven, SegmentMarks, StopDetail, Undecodable, misplacement};
 use crate::format::{BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHeader, ChainHash, Mark};
 use crate::storage::{Errno, Storage, StorageError};
-use crate::units::{Length, Offset, PartitionId, Position, SegmentStart};
+use crate::units::{Length, PartitionId, Position, SegmentStart};
 
 /// How many reads of one place may differ from the one before, before the place counts as unreadable.
 const READINGS_MAX: u32 = 4;
@@ -318,10 +318,4 @@ impl LogWalk {
         assert!(self.proven.end < differs.position, "a conflict lies below its mark");
         self.phase = Phase::Stopped(StopDetail::Conflict { agrees, differs });
     }
-}
-
-/// One behind the largest offset a run of `bytes` could hold if it began with a batch at `next`: every
-/// message takes at least a frame header. `None` if no offset is left.
-pub(crate) fn offset_bound(next: Offset, bytes: u64) -> Option<Offset> {
-    next.checked_add(bytes / crate::format::FRAME_HEADER_BYTES as u64)
 }

@@ -8,7 +8,6 @@
 use super::candidate::find;
 use super::drive::{Allowance, Drive, Drover};
 use super::finds::Finds;
-use super::log_walk::offset_bound;
 use super::meter::Meter;
 use super::payload::{Belongs, Payload};
 use super::residue_reader::ResidueReader;
@@ -23,7 +22,8 @@ use crate::units::{Length, Offset, PartitionId, Position};
 /// residue costs about three at most: 48-byte frames, walked twice and hashed once.
 pub const PROBE_BYTES_PER_RESIDUE_BYTE: u64 = 4;
 
-/// Bytes read for candidates wider than the window, for each byte of residue. An honest one costs two.
+/// Bytes that verifying candidates may look at, for each byte of residue: frame headers, what lies between
+/// frames that are near each other, bodies. An honest residue costs two.
 pub const PROBE_READS_PER_RESIDUE_BYTE: u64 = 8;
 
 /// Residue bytes for each candidate that is looked at. Honest headers lie 256 bytes apart, bait as close
@@ -32,9 +32,6 @@ pub const RESIDUE_BYTES_PER_CANDIDATE: u64 = 16;
 
 /// Candidates that any residue may have, however short.
 const CANDIDATES_MIN: u64 = 16;
-
-/// Bytes that one read for a candidate's skeleton asks for: frames may lie far apart.
-const SKELETON_AHEAD_BYTES: u64 = 4096;
 
 const HEADER: u64 = BATCH_HEADER_BYTES as u64;
 
@@ -223,6 +220,7 @@ impl ResidueProbe {
             self.exhaust();
             return Fill::Ready;
         }
+        self.allowance.jump();
         match tools.verifier.begin(&candidate.header, depth) {
             Ok(taken) => {
                 tools.meter.hash(taken.hashed);
@@ -245,15 +243,11 @@ impl ResidueProbe {
         let whole = candidate.header.batch_length.get();
         let in_log_window = tools.log_window.covers(candidate.position, whole);
         let window = if in_log_window { &mut *tools.log_window } else { &mut *tools.candidate_window };
-        let ahead = match depth {
-            Depth::Skeleton => SKELETON_AHEAD_BYTES,
-            Depth::Full => candidate.header.batch_length.get(),
-        };
         let mut drover = Drover {
             source: tools.log,
             window,
             base: candidate.position,
-            ahead,
+            ahead: u64::MAX,
             meter: tools.meter,
             allowance: &mut self.allowance,
         };
@@ -330,7 +324,7 @@ impl ResidueProbe {
         let (checksum, is_zero) = self.reader.finish(self.end);
         let length = self.end - self.stop;
         // Where the budget ran out, a survivor may hold any offset that the residue has room for.
-        let bound = if self.is_exhausted { offset_bound(self.next, length) } else { None };
+        let bound = if self.is_exhausted { Some(offset_bound(self.next, length)) } else { None };
         ResidueFacts {
             kind: self.finds.kind(self.is_exhausted, is_zero),
             length: Length::new(length),
@@ -348,4 +342,28 @@ impl ResidueProbe {
 /// A budget for `length` bytes of a file. Lengths of files stay below 2^63, so only a budget can be capped.
 fn times(length: u64, factor: u64) -> u64 {
     length.checked_mul(factor).unwrap_or(u64::MAX - 1)
+}
+
+/// One behind the largest offset a run of `bytes` could hold if it began with a batch at `next`: every
+/// message takes at least a frame header. No message has the offset `u64::MAX`, so that is the most.
+fn offset_bound(next: Offset, bytes: u64) -> Offset {
+    match next.checked_add(bytes / FRAME_HEADER_BYTES as u64) {
+        Some(bound) => bound,
+        None => Offset::new(u64::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_for_more_offsets_than_there_are_reaches_up_to_the_last_one() {
+        let bound = |next, bytes| offset_bound(Offset::new(next), bytes).get();
+        assert_eq!(bound(5, 47), 5);
+        assert_eq!(bound(5, 96), 7);
+        assert_eq!(bound(u64::MAX - 2, 96), u64::MAX);
+        assert_eq!(bound(u64::MAX - 2, 144), u64::MAX);
+        assert_eq!(bound(u64::MAX, 48), u64::MAX);
+    }
 }

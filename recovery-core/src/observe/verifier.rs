@@ -145,6 +145,12 @@ impl Verifier {
         }
     }
 
+    /// Whether the batch has room for all of this frame where the next one starts.
+    #[inline]
+    pub(crate) fn fits(&self, frame: &FrameHeader) -> bool {
+        frame.frame_length().get() <= self.header.batch_length.get() - self.at
+    }
+
     /// Takes the frame header that [`Want::FrameHeader`] asked for.
     ///
     /// # Errors
