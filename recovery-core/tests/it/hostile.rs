@@ -1,0 +1,117 @@
+//! Files made to be expensive: whatever they say, work and memory stay within bounds, for windows of any size.
+
+use recovery_core::decide::Verdict;
+use recovery_core::format::{ChainHash, FileName, LedgerKind, LedgerRecord, Mark, partition_components};
+use recovery_core::observe::{
+    Expectation, LOSSES_MAX, PartitionFacts, Progress, Residue, WINDOW_BYTES_MAX, Work, Workspace,
+};
+use recovery_core::plan::PlanOptions;
+use recovery_core::recovery::{Mode, Recovery};
+use recovery_core::storage::PartitionDirectory;
+use recovery_core::units::{Durability, Incarnation, Namespace, Offset, Position, SegmentStart};
+
+use crate::image::check::measured;
+use crate::image::log::stepping_stone;
+use crate::memory_storage::MemoryStorage;
+
+const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
+const INCARNATION: Incarnation = Incarnation::new(7);
+
+fn storage(files: &[(String, Vec<u8>)]) -> MemoryStorage {
+    let storage = MemoryStorage::new();
+    let directory = partition_components(NAMESPACE).map(|name| name.to_string()).join("/");
+    storage.put_directory(&directory);
+    for (name, bytes) in files {
+        storage.put(&format!("{directory}/{name}"), bytes);
+    }
+    storage.stop_listing();
+    storage
+}
+
+/// Looks at what lies there; says how much memory that took at most, windows included.
+fn look(storage: &MemoryStorage, window: usize) -> (PartitionFacts, Verdict, u64) {
+    storage.start(None);
+    let partition = PartitionDirectory::open(storage, &partition_components(NAMESPACE)).unwrap();
+    let (recovered, memory) = measured(|| {
+        let mut workspace = Workspace::new(window);
+        let expectation = Expectation::of(NAMESPACE);
+        let mut recovery = Recovery::new(expectation, Mode::Look, PlanOptions::default(), &mut workspace);
+        while recovery.step(storage, &partition, &mut workspace, 1 << 20) == Progress::More {}
+        recovery.finish()
+    });
+    partition.close(storage);
+    (recovered.facts, recovered.verdict, memory)
+}
+
+#[test]
+fn bait_whose_frames_lie_far_apart_costs_little_and_is_judged_alike_through_any_window() {
+    for (reach, frames) in [(17, 2), (17, 9), (2, 2), (1, 40), (40, 3)] {
+        let stone = stepping_stone(NAMESPACE.partition_id(), Offset::ZERO, reach, frames);
+        let log = stone.repeat(600);
+        let length = log.len() as u64;
+        let storage = storage(&[(FileName::log(SegmentStart::ZERO).to_string(), log)]);
+        let mut first = None;
+        for window in [512, 1024, 4096, 16 * 1024, 64 * 1024, 256 * 1024, WINDOW_BYTES_MAX] {
+            let (mut facts, verdict, _) = look(&storage, window);
+            let Work { bytes_read, bytes_hashed, bytes_walked, .. } = facts.work;
+            assert!(bytes_read <= 18 * length, "{bytes_read} of {length} by {window}");
+            assert!(bytes_hashed + bytes_walked <= 8 * length, "{bytes_hashed} + {bytes_walked} of {length}");
+            facts.work = Work::default();
+            match &first {
+                None => first = Some((facts, verdict)),
+                Some(first) => assert_eq!((facts, verdict), *first, "{reach} {frames} through {window}"),
+            }
+        }
+        let (facts, _) = first.unwrap();
+        let kind = facts.segments[0].residue.kind;
+        assert!(matches!(kind, Residue::Noise | Residue::Unproven), "{kind:?}");
+    }
+}
+
+/// A ledger in which each record says something about a segment of its own.
+fn ledger(records: u64, kind: impl Fn(Mark) -> LedgerKind) -> Vec<u8> {
+    let record = |slot| {
+        let segment = SegmentStart::new(slot);
+        let chain_hash = ChainHash::start(NAMESPACE, INCARNATION, segment);
+        let mark = Mark { segment, position: Position::ZERO, next_offset: segment.offset(), chain_hash };
+        LedgerRecord {
+            kind: kind(mark),
+            durability: Durability::Synced,
+            namespace: NAMESPACE,
+            incarnation: INCARNATION,
+            epoch: 1,
+            slot,
+            generation: 0,
+            floor: SegmentStart::ZERO,
+            reserved_offset: Offset::ZERO,
+        }
+        .encode()
+    };
+    (0..records).flat_map(record).collect()
+}
+
+#[test]
+fn a_large_ledger_takes_no_memory_of_its_size() {
+    let frontiers = ledger(40_000, |mark| LedgerKind::Frontier { mark });
+    let seals = ledger(40_000, |mark| LedgerKind::Sealed { mark, next_start: mark.segment });
+    let losses = ledger(5_000, |mark| LedgerKind::AcceptedLoss {
+        mark,
+        first: mark.next_offset,
+        last: mark.next_offset,
+    });
+    for ledger in [frontiers, seals, losses] {
+        let records = ledger.len() as u64 / 128;
+        let files =
+            [("ledger".to_owned(), ledger), (FileName::log(SegmentStart::ZERO).to_string(), Vec::new())];
+        let storage = storage(&files);
+        let (facts, verdict, memory) = look(&storage, 4096);
+        assert!(memory < 3 << 20, "{memory} bytes of memory");
+        let known = facts.ledger.known().unwrap();
+        assert_eq!(known.valid, records);
+        // What is kept is enough to tell that segments are missing, and that this one is not.
+        assert_eq!(known.segments.first().unwrap().segment, SegmentStart::ZERO);
+        assert_eq!(known.segments.last().unwrap().segment, SegmentStart::new(records - 1));
+        assert!(known.gaps.len() <= LOSSES_MAX, "{} gaps", known.gaps.len());
+        assert!(!verdict.is_served(), "{verdict:?}");
+    }
+}

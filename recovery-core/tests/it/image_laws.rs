@@ -1,0 +1,142 @@
+//! Images of the fuzzer's corpus and of any other input: the law holds, and no window changes a verdict.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use recovery_core::observe::{WINDOW_BYTES_MAX, WINDOW_BYTES_MIN, Work, Workspace};
+use recovery_core::recovery::Mode;
+
+use crate::image::Image;
+use crate::image::check::{check, recover_in};
+
+/// What the corpus must show (`docs/fuzzing.md`), so that a change which makes it shallow is noticed.
+const SHOWN: &[&str] = &[
+    "serve",
+    "serve-from",
+    "refuse lost-durable",
+    "refuse interior-damage",
+    "refuse unproven-residue",
+    "refuse foreign-batch",
+    "refuse offset-discontinuity",
+    "refuse offset-overflow",
+    "refuse hole",
+    "refuse overlap",
+    "refuse empty-non-tail-segment",
+    "refuse missing-segment",
+    "refuse unexpected-file",
+    "refuse superblock-unreadable",
+    "refuse identity-mismatch",
+    "refuse evidence-conflict",
+    "stop end",
+    "stop short",
+    "stop undecodable",
+    "stop bad-checksum",
+    "stop overrun",
+    "stop foreign",
+    "stop gap",
+    "stop regression",
+    "stop overflow",
+    "stop conflict",
+    "residue none",
+    "residue zeros",
+    "residue noise",
+    "residue survivor",
+    "residue stray",
+    "residue unproven",
+    "index good",
+    "index absent",
+    "index partial-tail",
+    "index wrong",
+    "action cut",
+    "action rebuild-index",
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("fuzz/corpus/image")
+}
+
+/// The inputs in a folder, the short ones first.
+fn inputs(folder: &Path) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut inputs: Vec<Vec<u8>> = entries.map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
+    inputs.sort_by(|left, right| (left.len(), left).cmp(&(right.len(), right)));
+    inputs
+}
+
+/// Adds to the corpus what another folder has: the shortest inputs that show something new.
+fn choose(from: &Path) {
+    let mut shown = BTreeSet::new();
+    let known = inputs(&folder());
+    for input in known.into_iter().chain(inputs(from)) {
+        let seen = check(&Image::of(&input));
+        if seen.is_subset(&shown) {
+            continue;
+        }
+        shown.extend(seen);
+        let name = recovery_core::format::Checksum::of(&input).to_string();
+        fs::write(folder().join(name), &input).unwrap();
+    }
+}
+
+#[test]
+fn every_image_of_the_corpus_is_held_to_the_law() {
+    if let Some(from) = std::env::var_os("CORPUS_FROM") {
+        choose(Path::new(&from));
+    }
+    let mut shown = BTreeSet::new();
+    for input in inputs(&folder()) {
+        shown.extend(check(&Image::of(&input)));
+    }
+    let missing: Vec<&&str> = SHOWN.iter().filter(|what| !shown.contains(**what)).collect();
+    assert!(missing.is_empty(), "no image shows {missing:?}");
+}
+
+/// Looks at one image through windows and in steps of every size.
+fn check_windows(image: &Image, workspaces: &mut [Workspace]) {
+    let storage = image.storage();
+    storage.stop_listing();
+    let mut first = None;
+    for workspace in workspaces {
+        for limit in [512, 3000, 1 << 20] {
+            storage.start(None);
+            let mut recovered = recover_in(workspace, limit, &storage, image, Mode::Look);
+            recovered.facts.work = Work::default();
+            let found = (recovered.facts, recovered.verdict, recovered.plan);
+            match &first {
+                None => first = Some(found),
+                Some(first) => assert_eq!(found, *first, "{limit} bytes a step"),
+            }
+        }
+    }
+}
+
+fn workspaces() -> Vec<Workspace> {
+    [WINDOW_BYTES_MIN, 777, 4096, 64 * 1024, WINDOW_BYTES_MAX].map(Workspace::new).into()
+}
+
+#[test]
+fn no_size_of_a_window_or_a_step_changes_a_verdict_on_the_corpus() {
+    let mut workspaces = workspaces();
+    for input in inputs(&folder()) {
+        check_windows(&Image::of(&input), &mut workspaces);
+    }
+}
+
+#[test]
+fn no_size_of_a_window_or_a_step_changes_a_verdict_on_any_image() {
+    let workspaces = RefCell::new(workspaces());
+    proptest!(|(input in vec(any::<u8>(), 0..700))| {
+        check_windows(&Image::of(&input), &mut workspaces.borrow_mut());
+    });
+}
+
+proptest! {
+    #[test]
+    fn any_image_is_held_to_the_law(input in vec(any::<u8>(), 0..700)) {
+        check(&Image::of(&input));
+    }
+}
