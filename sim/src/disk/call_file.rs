@@ -96,7 +96,7 @@ impl Disk {
     }
 
     /// Whether a mark makes its bytes unreadable.
-    fn is_unreadable(&self, mark: &Mark) -> bool {
+    pub(super) fn is_unreadable(&self, mark: &Mark) -> bool {
         match mark.effect {
             Effect::Unreadable => true,
             Effect::Changed => self.rules.checks_data,
@@ -105,7 +105,7 @@ impl Disk {
     }
 
     /// Whether the cache hides what lies on the medium of a page.
-    fn is_shielded(&self, id: FileId, page: usize) -> bool {
+    pub(super) fn is_shielded(&self, id: FileId, page: usize) -> bool {
         let slot = self.state.file(id).pages.get(page);
         slot.is_some_and(|slot| slot.cached != Run::NONE && slot.cached != slot.medium)
     }

@@ -4,6 +4,7 @@
 //! anything.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use recovery_core::storage::Name;
 use xxhash_rust::xxh3::Xxh3;
@@ -70,6 +71,12 @@ impl SimDisk {
         contents
     }
 
+    /// The bytes of a file that every read fails on now, by pages, in no order: bad sectors that the cache
+    /// does not hide and, where data is checksummed, damage.
+    pub fn unreadable_bytes(&self, file: FileId) -> Vec<Range<u64>> {
+        self.disk.borrow().unreadable_bytes(file)
+    }
+
     /// Whether nothing of a file is pending or diverged: both views are the same.
     pub fn is_clean(&self, file: FileId) -> bool {
         self.disk.borrow().is_clean(file)
@@ -124,6 +131,24 @@ impl Disk {
             View::Durable => self.read_medium(id, position, &mut bytes[..count]),
         }
         count
+    }
+
+    /// The bytes of a file that every read fails on now.
+    fn unreadable_bytes(&self, id: FileId) -> Vec<Range<u64>> {
+        let mut unreadable = Vec::new();
+        if !self.state.file(id).is_marked {
+            return unreadable;
+        }
+        let marks = self.state.faults.marks.iter();
+        for mark in marks.filter(|mark| mark.file == id && self.is_unreadable(mark)) {
+            for page in self.geometry.page_of(mark.start)..=self.geometry.page_of(mark.end - 1) {
+                let start = self.geometry.page_start(page);
+                if !self.is_shielded(id, page) {
+                    unreadable.push(start..start + self.geometry.page_bytes());
+                }
+            }
+        }
+        unreadable
     }
 
     /// The path that leads to a node in a view, or `None` if none does. Slow: for reports.

@@ -9,13 +9,22 @@ use super::truth::Truth;
 use super::{Content, Image, PartitionImage};
 
 /// One start of one partition: what lay there, what was said, what lies there now, and the truth.
-#[expect(clippy::struct_excessive_bools, reason = "four plain facts about a start, each with its own name")]
+#[expect(clippy::struct_excessive_bools, reason = "eight plain facts about a start, each with its own name")]
 pub struct BootView<'a> {
     /// Whether it is written with a ledger.
     pub has_ledger: bool,
     /// Whether no storage call of this start failed, but for definite answers about names, and none said
     /// that it had succeeded when it had not.
     pub is_calm: bool,
+    /// Whether anything was to go wrong inside the step of this start.
+    pub is_disturbed: bool,
+    /// Whether every write of this start went where it was meant to.
+    pub writes_land: bool,
+    /// Whether at most one read of this start returned what does not lie there: bytes that are shown twice in
+    /// the same wrong way cannot be told from the truth.
+    pub lies_at_most_once: bool,
+    /// Whether recovery failed at something other than looking: in settling, or in carrying out its plan.
+    pub failed_to_act: bool,
     /// Whether no read of this start was made to return what does not lie there.
     pub sees_truth: bool,
     /// What the caller knew of the partition.

@@ -18,7 +18,8 @@ use crate::world::meter::{Meter, Phase};
 /// What is wrong with a start, if anything is.
 pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
     let mut violations = Vec::new();
-    if let Some(before) = view.before {
+    // A write that the disk puts elsewhere destroys what nobody asked it to.
+    if let Some(before) = view.before.filter(|_| view.writes_land && view.lies_at_most_once) {
         violations.extend(check_verified_bytes(before, view.after));
         violations.extend(check_nonzero_bytes(before, view.after));
         if !view.verdict.is_served() && view.plan.is_empty() {
@@ -26,7 +27,9 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
         }
     }
     violations.extend(check_promises(view));
-    violations.extend(check_served(view));
+    if view.writes_land {
+        violations.extend(check_served(view));
+    }
     if view.verdict.is_served() {
         let lengths = recovered_lengths(view.facts, view.verdict);
         violations.extend(check_lengths(&view.after.directory, &lengths, None));
@@ -44,8 +47,9 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
 /// The reference recoverer, asked about the same image, agrees.
 fn reference_agrees(view: &BootView<'_>) -> Option<Violation> {
     let before = view.before?;
-    // Where calls fail, by the schedule or because a sector is bad, the core sees less than the image holds.
-    let sees_less = !view.is_calm || view.truth.is_damaged;
+    // Where the schedule makes calls fail, the core sees less than the image holds; bad sectors the image
+    // shows. What cannot be written is no matter of what lies there.
+    let sees_less = (view.is_disturbed && !view.is_calm) || view.failed_to_act;
     if !view.sees_truth || (sees_less && matches!(view.verdict.disposition, Disposition::Unavailable(_))) {
         return None;
     }

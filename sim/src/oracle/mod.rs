@@ -4,18 +4,20 @@
 //! Leaves out: making worlds and disks, and saying what happened to a person.
 //!
 //! In reading order: [`image`] and [`partition_image`] (what lies on a disk), [`fence_copy`] (what was set
-//! aside), [`provenance`] (who put it there, and what was promised), [`mod@reference`] (what recovery must
+//! aside), [`truth`] (who put it there, and what was promised), [`damage`] (what went wrong with it since),
+//! [`obligation`] (what is owed), [`mod@reference`] (what recovery must
 //! conclude), [`invariants`] (what must hold whatever it concludes), [`sample`] (which of them a world is
 //! asked), [`check`] and [`violation`] (what did not).
 
 pub mod boot_view;
 pub mod check;
+pub mod damage;
 pub mod fence_copy;
 pub mod image;
 pub mod invariants;
 pub mod judge;
+pub mod obligation;
 pub mod partition_image;
-pub mod provenance;
 pub mod reference;
 pub mod sample;
 pub mod served_log;

@@ -4,7 +4,9 @@
 //! out: the disk; what a crash or a fault does to bytes is seen in the images that checks compare.
 
 use recovery_core::units::{Offset, SegmentStart};
+use xxhash_rust::xxh3::xxh3_64;
 
+use super::damage::Damages;
 use super::served_log::Lying;
 use crate::schedule::BatchId;
 
@@ -45,6 +47,26 @@ pub struct Write {
     pub life: Life,
     /// Whether the writer's mode, or a sync since, promises that it survives power loss.
     pub is_promised: bool,
+    /// Whether a mark that is itself durable says so: then damage is known to be loss.
+    pub is_marked: bool,
+}
+
+/// A batch that nobody wrote here, where it was adopted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stranger {
+    /// In which segment.
+    pub segment: SegmentStart,
+    /// At which position.
+    pub position: u64,
+    /// XXH3-64 of its bytes.
+    pub hash: u64,
+}
+
+impl Stranger {
+    /// The batch that lies there.
+    pub fn of(lying: &Lying<'_>) -> Self {
+        Self { segment: lying.segment, position: lying.position, hash: xxh3_64(lying.bytes) }
+    }
 }
 
 /// The truth about one partition.
@@ -58,8 +80,12 @@ pub struct Truth {
     pub survivors_next: Offset,
     /// Where the chain starts.
     pub floor: Offset,
-    /// Whether damage that no crash explains has hit the partition's own files since they were last whole.
-    pub is_damaged: bool,
+    /// The highest floor that a retention which failed may have left.
+    floor_tried: Offset,
+    /// Batches that nobody wrote here, and that recovery adopted in a start that came to no end.
+    pub strangers: Vec<Stranger>,
+    /// Damage that no crash explains and no recovery has dealt with yet.
+    pub damages: Damages,
     /// Batches served that could not be told from ones written here.
     pub indistinguishable: u32,
 }
@@ -72,7 +98,9 @@ impl Truth {
         self.promised_next = first;
         self.survivors_next = first;
         self.floor = first;
-        self.is_damaged = false;
+        self.floor_tried = first;
+        self.strangers.clear();
+        self.damages.clear();
         self.indistinguishable = 0;
     }
 
@@ -98,6 +126,7 @@ impl Truth {
             length: u32::try_from(bytes.len()).expect("a batch fits 4 GiB"),
             life,
             is_promised: false,
+            is_marked: false,
         });
     }
 
@@ -117,6 +146,13 @@ impl Truth {
                 write.is_promised = true;
                 self.promised_next = self.promised_next.max(write.next);
             }
+        }
+    }
+
+    /// Notes that a durable mark of the ledger covers everything promised below `next`.
+    pub fn mark(&mut self, next: Offset) {
+        for write in &mut self.writes {
+            write.is_marked |= write.is_promised && write.life != Life::Lost && write.next <= next;
         }
     }
 
@@ -182,6 +218,19 @@ impl Truth {
             if write.segment.offset() < floor && write.life != Life::Lost {
                 write.life = Life::Retained;
             }
+        }
+    }
+
+    /// Notes that retention is about to raise the floor, to `below` at most; it may fail half-way.
+    pub fn try_retain(&mut self, below: Offset) {
+        self.floor_tried = self.floor_tried.max(below);
+    }
+
+    /// A start finds the chain beginning at `first`: if a retention that failed explains it, that is the
+    /// floor.
+    pub fn learn_floor(&mut self, first: Offset) {
+        if self.floor < first && first <= self.floor_tried {
+            self.retain(first);
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Boot {
     pub plan: Plan,
     /// Why no writer could be opened on what recovery left.
     pub open_error: Option<String>,
+    /// Whether a step of the plan failed.
+    pub failed_to_act: bool,
     /// Where the core was last.
     pub reached: RecoveryStep,
 }
@@ -84,6 +86,7 @@ pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace, m
                 facts,
                 plan: Plan::default(),
                 open_error: None,
+                failed_to_act: false,
                 reached: RecoveryStep::Settle,
             }
         }
@@ -126,7 +129,7 @@ fn recover(
             break;
         }
     }
-    let Recovered { facts, verdict, plan, ledger, .. } = recovery.finish();
+    let Recovered { facts, verdict, plan, ledger, stopped_at, .. } = recovery.finish();
     let phase = meter.enter(Phase::Oracle);
     let after = look::image(disk, &slot.components);
     meter.enter(phase);
@@ -150,7 +153,8 @@ fn recover(
             Service::Unavailable
         }
     };
-    Boot { before, after, facts, verdict, plan, open_error, reached }
+    let failed_to_act = stopped_at.is_some();
+    Boot { before, after, facts, verdict, plan, open_error, failed_to_act, reached }
 }
 
 /// Makes the directories of a partition and opens its writer, as a server does for a new topic.

@@ -10,28 +10,33 @@ use recovery_core::units::Namespace;
 use super::aim::{self, Spot};
 use super::look;
 use super::node::Node;
+use super::places::places;
 use crate::disk::{Cause, Damage, DirectoryId, FaultId, Stray, View};
+use crate::oracle::damage::Place;
 use crate::schedule::{BatchId, Edit, Fault, FaultKind, FileRole, StrayEntry, Target};
 
 /// Applies a fault. `None` if it found no place.
 pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
+    let places = places(node, fault);
     let applied = act(node, fault, keeps_cache);
     if applied.is_none() {
         node.disk.miss(Cause::Fault(fault.kind));
     } else if !fault.kind.is_legal() {
-        mark_damaged(node, fault, None, false);
+        for (slot, place) in places {
+            node.slots[slot].truth.damages.add(place);
+        }
     }
     applied
 }
 
-/// What no crash explains has hit the partitions of a fault from now on, or any partition of the node. A
-/// fault inside a step hits that step's partition too: a write that lands elsewhere is missing here.
+/// What no crash explains may hit the partitions of a fault inside a step, or any partition of the node, and
+/// nobody says where. It hits that step's partition too: a write that lands elsewhere is missing here.
 pub(super) fn mark_damaged(node: &mut Node, fault: &Fault, within: Option<Namespace>, hits_any: bool) {
     let hit = [fault.target.partition(), fault.to.partition, within];
     let all = hits_any || hit.iter().all(Option::is_none);
     for slot in &mut node.slots {
         if all || hit.contains(&Some(slot.header.namespace)) {
-            slot.truth.is_damaged = true;
+            slot.truth.damages.add(Place::Anywhere);
         }
     }
 }
@@ -206,7 +211,7 @@ fn lay(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
     Some(laid)
 }
 
-fn destination(node: &Node, fault: &Fault, to: Namespace, source: BatchId) -> Option<Spot> {
+pub(super) fn destination(node: &Node, fault: &Fault, to: Namespace, source: BatchId) -> Option<Spot> {
     let at_batch = match (fault.kind, fault.to.batch) {
         (_, Some(batch)) => Some(batch),
         (FaultKind::StaleGenerationBatch, None) if fault.to.segment.is_none() => Some(source),
@@ -222,7 +227,7 @@ fn destination(node: &Node, fault: &Fault, to: Namespace, source: BatchId) -> Op
 }
 
 /// The directory entry that a fault on names is about.
-fn entry(node: &Node, fault: &Fault) -> Option<(DirectoryId, Name)> {
+pub(super) fn entry(node: &Node, fault: &Fault) -> Option<(DirectoryId, Name)> {
     let namespace = fault.target.partition()?;
     let slot = aim::slot_of(node, namespace)?;
     let directory = look::directory(&node.disk, &node.slots[slot].components)?;

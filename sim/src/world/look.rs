@@ -39,7 +39,10 @@ fn image_of(disk: &SimDisk, directory: DirectoryId) -> Image {
     let entries = entries.into_iter().map(|(name, node)| ImageEntry {
         name,
         content: match node {
-            Node::File(file) => Content::File(FileImage::readable(disk.contents_of(file, View::Visible))),
+            Node::File(file) => Content::File(FileImage {
+                bytes: disk.contents_of(file, View::Visible),
+                unreadable: disk.unreadable_bytes(file),
+            }),
             Node::Directory(_) => Content::Directory,
             Node::Link | Node::Special => Content::Other,
         },

@@ -19,6 +19,7 @@ mod look;
 pub mod meter;
 mod node;
 mod outcome;
+mod places;
 mod producer;
 mod report;
 mod run;

@@ -87,8 +87,7 @@ pub(super) fn checkpoint(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorde
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
     match writer.checkpoint(disk) {
         Ok(()) => {
-            let next = slot.truth.living_next();
-            slot.truth.promise(next);
+            promise_all(slot);
             Answer::Done
         }
         Err(error) => failed(&error, recorder, slot.header.namespace.packed()),
@@ -102,8 +101,7 @@ pub(super) fn roll(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
     let answer = acknowledged(slot, rolled, recorder);
     if answer == Answer::Done {
         // A roll syncs the log before it seals it.
-        let next = slot.truth.living_next();
-        slot.truth.promise(next);
+        promise_all(slot);
     }
     answer
 }
@@ -111,6 +109,7 @@ pub(super) fn roll(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
 /// Deletes the segments that lie wholly below an offset.
 pub(super) fn retain(disk: &SimDisk, slot: &mut Slot, retain: &Retain, recorder: &mut Recorder) -> Answer {
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
+    slot.truth.try_retain(retain.below);
     let retained = writer.retain(disk, retain.below);
     // Even a deletion that failed half-way has moved the floor, which comes first.
     if let Some(first) = writer.chain().segments().first() {
@@ -131,13 +130,21 @@ pub(super) fn stop(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
     let stopped = writer.stop(disk);
     let answer = acknowledged(slot, stopped, recorder);
     if answer == Answer::Done {
-        let next = slot.truth.living_next();
-        slot.truth.promise(next);
+        promise_all(slot);
     }
     // A stop that failed may have written what was buffered: the next start tells.
     writer.close(disk).close(disk);
     recorder.note(EventCode::Stopped, slot.header.namespace.packed(), u64::from(answer == Answer::Done), 0);
     answer
+}
+
+/// Everything that lives is durable now, and the ledger, if there is one, says so durably.
+fn promise_all(slot: &mut Slot) {
+    let next = slot.truth.living_next();
+    slot.truth.promise(next);
+    if slot.header.ledger {
+        slot.truth.mark(next);
+    }
 }
 
 fn acknowledged(
@@ -150,8 +157,17 @@ fn acknowledged(
         Ok(acknowledged) => {
             let next = acknowledged.next_offset;
             slot.truth.acknowledge(next);
-            if slot.header.durability != Durability::Buffered {
+            // A flush makes the mark durable that it makes itself, or the one before that, or none.
+            let marked = match slot.header.durability {
+                Durability::Buffered => None,
+                Durability::Synced => Some(slot.truth.promised_next),
+                Durability::Proven => Some(next),
+            };
+            if let Some(marked) = marked {
                 slot.truth.promise(next);
+                if slot.header.ledger {
+                    slot.truth.mark(marked);
+                }
             }
             recorder.note(EventCode::Acknowledged, namespace, next.get(), 0);
             Answer::Done

@@ -1,20 +1,24 @@
 //! A start of a node: every partition recovered in turn, and each judged by the oracle.
 
 use recovery_core::decide::Action as SegmentAction;
-use recovery_core::storage::Errno;
+use recovery_core::format::FileName;
+use recovery_core::storage::{Errno, Name};
 use recovery_core::units::Offset;
 
 use super::boot::{self, Boot};
 use super::event::{EventCode, word};
+use super::look;
 use super::meter::Phase;
-use super::node::Node;
+use super::node::{Node, Slot};
 use super::report::Failure;
 use super::run::World;
 use super::serve::Answer;
-use crate::disk::Event as DiskEvent;
+use crate::disk::{Event as DiskEvent, Exposed, Injection, SimDisk};
 use crate::oracle::boot_view::BootView;
-use crate::oracle::judge;
+use crate::oracle::invariants::adopted_strangers;
+use crate::oracle::{Content, judge};
 use crate::run::tally::Tally;
+use crate::schedule::Times;
 
 impl World<'_> {
     pub(super) fn start(&mut self, tally: &mut Tally) -> Answer {
@@ -59,9 +63,16 @@ impl World<'_> {
         let is_lied_to = self.injections.iter().any(|injection| injection.disturbance.hides_a_failure());
         let is_calm = !is_lied_to && !self.calls.iter().any(fails);
         let slot = &mut self.node.slots[index];
+        if let Some(first) = boot.facts.segments.first() {
+            slot.truth.learn_floor(first.start.offset());
+        }
         let view = BootView {
             has_ledger: slot.header.ledger,
             is_calm,
+            is_disturbed: !self.injections.is_empty(),
+            writes_land: !self.injections.iter().any(|injection| injection.disturbance.hides_a_failure()),
+            lies_at_most_once: lies_at_most_once(&self.injections),
+            failed_to_act: boot.failed_to_act,
             sees_truth,
             expectation: boot::expectation(slot),
             before: boot.before.as_ref(),
@@ -71,6 +82,11 @@ impl World<'_> {
             plan: &boot.plan,
             is_open: boot.open_error.is_none(),
             truth: &slot.truth,
+        };
+        let strangers = if boot.open_error.is_some() || boot.failed_to_act {
+            adopted_strangers(&view)
+        } else {
+            Vec::new()
         };
         let recovery_step = boot.recovery_step();
         for violation in judge::judge(&view, &mut self.meter) {
@@ -82,11 +98,16 @@ impl World<'_> {
                 recovery_step,
             });
         }
+        slot.truth.strangers.extend(strangers);
         let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
         let is_served = boot.verdict.is_served() && boot.open_error.is_none();
         if is_served {
             let next = boot.verdict.next_offset.unwrap_or(Offset::ZERO);
             tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, next));
+            // What is to go wrong inside this step may still hit the partition, in a sibling's start.
+            if self.injections.is_empty() {
+                end_damage(&self.node.disk, slot, boot);
+            }
         }
     }
 }
@@ -94,4 +115,36 @@ impl World<'_> {
 /// Whether an error number is a definite answer about a name, and no failure.
 pub(super) fn is_an_answer(errno: Errno) -> bool {
     errno == Errno::NOT_FOUND || errno == Errno::EXISTS
+}
+
+/// Whether at most one read is made to lie.
+fn lies_at_most_once(injections: &[Injection]) -> bool {
+    let mut lies = injections.iter().filter(|injection| injection.disturbance.changes_reads());
+    lies.next().is_none_or(|lie| lie.times == Times::Count(1)) && lies.next().is_none()
+}
+
+/// What a start has read, proved and served is damaged no more, if it is what the medium holds.
+fn end_damage(disk: &SimDisk, slot: &mut Slot, boot: &Boot) {
+    if slot.truth.damages.is_empty() {
+        return;
+    }
+    let Some(directory) = look::directory(disk, &slot.components) else { return };
+    let is_durable = |name: &Name| {
+        let length = match boot.after.directory.find(name.as_bytes()) {
+            Some(Content::File(file)) => file.bytes.len() as u64,
+            Some(Content::Unopenable | Content::Directory | Content::Other) | None => 0,
+        };
+        match disk.is_durable(directory, name, 0..length) {
+            Ok(()) | Err(Exposed::Absent) => true,
+            Err(
+                Exposed::Name { .. }
+                | Exposed::Length { .. }
+                | Exposed::Bytes { .. }
+                | Exposed::Unreadable { .. },
+            ) => false,
+        }
+    };
+    let mut logs = boot.facts.segments.iter().map(|segment| FileName::log(segment.start));
+    let is_all_durable = logs.all(|log| is_durable(&log)) && is_durable(&FileName::ledger());
+    slot.truth.damages.end_where(|file| file.map_or(is_all_durable, is_durable));
 }

@@ -1,54 +1,60 @@
-//! I05, I13 and I20 in part: after a clean crash every promised batch is served, nothing is refused with a
-//! ledger, and a start that was not disturbed says serve or refuse.
+//! I05, I13 and I20 in part: every promised batch is served, identical, at its offset, and one that was
+//! damaged below a mark refuses its partition; a clean crash over a ledger is never refused; a start of a
+//! partition without damage in which no call failed says serve or refuse.
 //!
-//! Holds as long as nothing but crashes and reported errors has hit a partition, in either regime, so
-//! damage in one partition is not allowed to show in another. Does not claim anything once damage that no
-//! crash explains has hit the partition itself.
+//! Asked at every boot, in both regimes. Damage is a place ([`crate::oracle::damage`]): it excuses what
+//! lies behind it in its own log and nothing else, so damage elsewhere, in another log or another partition
+//! is not allowed to show. Does not claim that a batch which was not promised survives, nor which reason a
+//! refusal has: the reference does.
 
 use recovery_core::decide::Disposition;
 use recovery_core::format::FileName;
 
 use crate::oracle::boot_view::{BootView, bytes_of};
-use crate::oracle::truth::{Life, Write};
-use crate::oracle::{Check, Value, Violation};
+use crate::oracle::obligation::Obligation;
+use crate::oracle::truth::Write;
+use crate::oracle::{Check, Image, Value, Violation};
 
 /// The first promise that is broken.
 pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
-    if view.truth.is_damaged {
-        return None;
-    }
-    let served = Value::Code("served");
     match &view.verdict.disposition {
         Disposition::Serve | Disposition::ServeFrom { .. } => {
             view.truth.writes().iter().find_map(|write| check_write(view, write))
         }
-        Disposition::Refuse(reason) if view.has_ledger && view.sees_truth => Some(Violation::new(
-            Check::I13,
-            "a clean crash over a ledger",
-            served,
-            Value::Code(reason.code()),
-        )),
-        Disposition::Unavailable(_) if view.is_calm && view.sees_truth => {
-            let actual = Value::Code("unavailable");
-            Some(Violation::new(Check::I20, "a start without errors", served, actual))
+        Disposition::Refuse(reason)
+            if view.has_ledger && view.sees_truth && !view.truth.damages.explains_refusal() =>
+        {
+            let (served, refused) = (Value::Code("served"), Value::Code(reason.code()));
+            Some(Violation::new(Check::I13, "a clean crash over a ledger", served, refused))
+        }
+        Disposition::Unavailable(_) if view.is_calm && view.sees_truth && view.truth.damages.is_empty() => {
+            let (judged, actual) = (Value::Code("judged"), Value::Code("unavailable"));
+            Some(Violation::new(Check::I20, "a start without errors", judged, actual))
         }
         Disposition::Refuse(_) | Disposition::Unavailable(_) => None,
     }
 }
 
 fn check_write(view: &BootView<'_>, write: &Write) -> Option<Violation> {
-    if !write.is_promised || matches!(write.life, Life::Lost | Life::Retained) {
+    if !write.is_promised || lies_in(&view.after.directory, view, write) {
         return None;
     }
-    let bytes = view.truth.bytes_of(write);
-    let name = FileName::log(write.segment);
-    let from = usize::try_from(write.position).expect("a simulated file fits memory");
-    let log = bytes_of(&view.after.directory, &name);
-    if log.and_then(|log| log.get(from..from + bytes.len())) == Some(bytes) {
-        return None;
-    }
-    let (present, gone) = (Value::Code("present"), Value::Code("gone"));
-    let violation = Violation::new(Check::I05, "a batch that was promised", present, gone);
+    let was_intact = view.before.is_none_or(|before| lies_in(&before.directory, view, write));
+    let (subject, expected, actual) = match view.truth.owed(write, was_intact)? {
+        Obligation::MustKeep => ("a batch that was promised", "present", "gone"),
+        Obligation::MustRefuse => ("a start with damage below a mark", "refused", "served"),
+        Obligation::MayLose | Obligation::MustNotServe => return None,
+    };
+    let violation = Violation::new(Check::I05, subject, Value::Code(expected), Value::Code(actual));
     let end = write.position + u64::from(write.length);
+    let name = FileName::log(write.segment);
     Some(violation.in_file(name).in_segment(write.segment).at(write.position..end))
+}
+
+/// Whether a batch lies where it was put, byte for byte.
+fn lies_in(image: &Image, view: &BootView<'_>, write: &Write) -> bool {
+    let bytes = view.truth.bytes_of(write);
+    let from = usize::try_from(write.position).expect("a simulated file fits memory");
+    let log = bytes_of(image, &FileName::log(write.segment));
+    log.and_then(|log| log.get(from..from + bytes.len())) == Some(bytes)
 }

@@ -10,7 +10,7 @@ use recovery_core::units::Offset;
 
 use crate::oracle::boot_view::BootView;
 use crate::oracle::served_log::{Lying, for_each};
-use crate::oracle::truth::Life;
+use crate::oracle::truth::{Life, Stranger};
 use crate::oracle::{Check, Value, Violation};
 
 /// The first batch that should not be served.
@@ -35,12 +35,30 @@ pub fn check_served(view: &BootView<'_>) -> Option<Violation> {
     })
 }
 
+/// The batches that nobody wrote here and nobody can tell apart, of a start that came to no end after it
+/// had found them: what it wrote into the ledger may cover them, and from then on they are what is proven.
+pub fn adopted_strangers(view: &BootView<'_>) -> Vec<Stranger> {
+    let mut strangers = Vec::new();
+    // Behind the proven batches lies what this start did not come to cut: nothing of it was adopted.
+    let _is_whole = for_each(&view.after.directory, view.facts, |lying| {
+        let is_known = view
+            .truth
+            .living_at(lying.base)
+            .is_some_and(|index| view.truth.bytes_of(&view.truth.writes()[index]) == lying.bytes);
+        if !is_known && is_indistinguishable(view, &lying) {
+            strangers.push(Stranger::of(&lying));
+        }
+    });
+    strangers
+}
+
 fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
     let is_written = view.truth.living_at(lying.base).is_some_and(|index| {
         let write = &view.truth.writes()[index];
         view.truth.bytes_of(write) == lying.bytes
     });
-    if is_written || is_indistinguishable(view, lying) {
+    if is_written || is_indistinguishable(view, lying) || view.truth.strangers.contains(&Stranger::of(lying))
+    {
         return None;
     }
     let was_lost = view.truth.writes().iter().any(|write| {
