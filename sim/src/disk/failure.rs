@@ -10,7 +10,7 @@ use crate::schedule::Fill;
 use super::arena::Run;
 use super::directory::{DirectoryId, Reach};
 use super::fault::{Effect, FaultId, Mark};
-use super::file::{FileId, FileNode, PageSlot};
+use super::file::{FileId, FileNode};
 use super::freed::{mix, noise};
 use super::pending::{Change, Landing, Pending};
 use super::rules::{FailedData, FailedJournal};
@@ -138,30 +138,28 @@ impl Disk {
         contents
     }
 
-    /// XFS: what lies in a failed page is gone, its length with it; the cache keeps the bytes.
+    /// XFS: what lies in a failed page is gone, its length with it; the cache keeps the bytes. What the
+    /// device has already is not written again, and so does not fail.
     fn drop_length(&mut self, id: FileId, failed: &[usize]) {
         let geometry = self.geometry;
         let file = self.state.file_mut(id);
         file.pending.retain(|change| {
             let pages = geometry.page_of(change.position)..geometry.page_count(change.end);
-            change.change == Change::SetLength || !failed.iter().any(|page| pages.contains(page))
+            let is_hit = change.dirties() && failed.iter().any(|page| pages.contains(page));
+            change.change == Change::SetLength || !is_hit
         });
         let good = file.pending.len();
         self.settle_cache(id);
         self.write_back_first(id, good);
     }
 
-    /// Btrfs: the cache goes back to what the medium holds.
+    /// Btrfs: the cache goes back to what the medium holds, or the device has already.
     fn revert(&mut self, id: FileId) {
         let file = self.state.file_mut(id);
-        file.pending.retain(|change| change.change == Change::SetLength);
+        file.pending.retain(|change| change.change == Change::SetLength || !change.dirties());
         file.length = file.pending.last().map_or(file.durable_length, |change| change.length_after);
-        for slot in &mut file.pages {
-            if slot.cached.is_stored() {
-                *slot = PageSlot { cached: Run::NONE, is_dirty: false, ..*slot };
-            }
-        }
         self.settle_cache(id);
+        self.drop_clean_pages(id);
     }
 
     /// Lets the journal, or the log, fail.

@@ -304,6 +304,17 @@ impl Disk {
 
     /// Drops a file's clean pages from the cache, diverged ones included, so that reads ask the medium.
     pub(super) fn evict(&mut self, id: FileId) {
+        self.drop_clean_pages(id);
+        let file = self.state.file_mut(id);
+        let is_idle = file.open_count == 0;
+        if is_idle && !file.error.is_seen {
+            // The inode goes with its pages, and the error that nobody asked for with it.
+            file.error.is_seen = true;
+        }
+    }
+
+    /// Drops a file's clean pages, and nothing else of it.
+    pub(super) fn drop_clean_pages(&mut self, id: FileId) {
         let geometry = self.geometry;
         let Self { arena, state, .. } = self;
         let file = state.file_mut(id);
@@ -319,11 +330,6 @@ impl Disk {
                 cached = page_of_pending(arena, geometry, file, page);
             }
             file.pages[page].cached = cached;
-        }
-        let is_idle = file.open_count == 0;
-        if is_idle && !file.error.is_seen {
-            // The inode goes with its pages, and the error that nobody asked for with it.
-            file.error.is_seen = true;
         }
     }
 }

@@ -128,7 +128,9 @@ mod tests {
 
     fn damages(places: &[Place]) -> Damages {
         let mut damages = Damages::default();
-        places.iter().for_each(|place| damages.add(place.clone()));
+        for place in places {
+            damages.add(place.clone());
+        }
         damages
     }
 

@@ -47,14 +47,12 @@ impl Truth {
         let end = if is_intact { write.position } else { write.position + u64::from(write.length) };
         let is_explained = self.damages.explains_loss(&log, end);
         Some(match (write.is_promised, is_explained, is_intact) {
-            (false, _, true) => Obligation::MayLose,
-            (false, _, false) if !is_explained => Obligation::MayLose,
             (true, false, _) => Obligation::MustKeep,
-            (true, true, true) => Obligation::MayLose,
+            (false, _, true) | (false, false, false) | (true, true, true) => Obligation::MayLose,
             (_, true, false) if write.is_marked && !self.damages.explains_forgotten_offsets() => {
                 Obligation::MustRefuse
             }
-            (_, _, false) => Obligation::MustNotServe,
+            (_, true, false) => Obligation::MustNotServe,
         })
     }
 }

@@ -64,12 +64,13 @@ fn at(spot: Spot) -> (usize, Place) {
 
 /// Checksums that are made to fit change a batch in more than the field that is aimed at.
 fn whole_if_restamped(fault: &Fault) -> Target {
-    match &fault.target {
-        Target::Batch { partition, batch, .. } if fault.restamp => {
-            Target::Batch { partition: *partition, batch: *batch, field: None }
-        }
-        target => target.clone(),
+    let mut target = fault.target.clone();
+    if let Target::Batch { field, .. } = &mut target
+        && fault.restamp
+    {
+        *field = None;
     }
+    target
 }
 
 /// Where a batch is laid, and where it was meant to be.

@@ -1,10 +1,10 @@
 //! Damage on the medium: where it shows, when, and what heals it.
 
-use recovery_core::storage::{Errno, Storage};
+use recovery_core::storage::{Call, Errno, Storage};
 
 use crate::disk::litmus::hand::{Hand, PAGE, SECTOR};
-use crate::disk::{Cause, Damage, FileId, Node, SurvivorChoice, View};
-use crate::schedule::{FaultKind, Filesystem, Restart, Survivors};
+use crate::disk::{Cause, Damage, Disturbance, FileId, Injection, Node, SurvivorChoice, SyncPart, View};
+use crate::schedule::{CallPoint, FaultKind, Filesystem, Fill, Restart, Survivors, Times};
 
 fn id_of(hand: &Hand, text: &str) -> FileId {
     match hand.disk.node_at(text, View::Visible) {
@@ -142,4 +142,31 @@ fn a_byte_that_goes_bad_without_a_trace_is_found_by_its_stamp() {
     hand.write(&file, 64, b'b', 36);
     hand.sync(&file);
     assert_eq!(hand.disk.check_stamps(), Ok(()));
+}
+
+/// A failed sync concerns what is still to be written back: what the device has already lands with the next
+/// honest flush, whatever the filesystem does about the rest.
+#[test]
+fn a_failed_sync_leaves_alone_what_the_device_has() {
+    for filesystem in Filesystem::ALL {
+        let hand = Hand::new(filesystem);
+        let file = hand.durable("f", b'a', PAGE);
+        hand.write(&file, PAGE, b'b', 100);
+        let of = |disturbance| {
+            let at = CallPoint { on: Some(Call::Sync), call: 1 };
+            hand.disk.begin_step(&[Injection { at, times: Times::Count(1), cause: None, disturbance }]);
+            let errno = hand.try_sync(&file);
+            hand.disk.end_step();
+            errno
+        };
+        assert_eq!(of(Disturbance::LieAboutFlush), None);
+        let (part, errno) = (SyncPart::Data, Errno::IO);
+        of(Disturbance::FailSync { part, errno, pages: u64::MAX, fill: Fill::Zeros });
+        let other = hand.create("g");
+        hand.sync(&other);
+        hand.disk.evict_all();
+        assert_eq!(hand.read(&file)[256..356], [b'b'; 100], "{filesystem:?}");
+        hand.disk.crash(Restart::Power, &SurvivorChoice::of(Survivors::None));
+        assert_eq!(hand.look("f").unwrap()[256..], [b'b'; 100], "{filesystem:?}");
+    }
 }

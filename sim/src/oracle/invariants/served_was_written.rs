@@ -78,12 +78,16 @@ fn is_indistinguishable(view: &BootView<'_>, lying: &Lying<'_>) -> bool {
 
 /// A gap is legal between segments, where a record explains it; inside one it never is.
 fn gap(view: &BootView<'_>, lying: &Lying<'_>, expected: Offset) -> Option<Violation> {
-    let is_recorded = lying.position == 0
-        && view.facts.ledger.known().is_some_and(|ledger| {
-            ledger.gaps.iter().any(|gap| gap.first <= expected && gap.next >= lying.base)
-        });
-    if is_recorded {
-        return None;
+    if let Some(ledger) = view.facts.ledger.known().filter(|_| lying.position == 0) {
+        // Gaps may follow each other, with nothing but empty segments between them.
+        let mut reached = expected;
+        for _ in &ledger.gaps {
+            let gap = ledger.gaps.iter().find(|gap| gap.first <= reached && reached < gap.next);
+            reached = gap.map_or(reached, |gap| gap.next);
+        }
+        if reached >= lying.base {
+            return None;
+        }
     }
     let violation = Violation::new(Check::I07, "the next offset", expected.into(), lying.base.into());
     Some(place(violation, lying))
