@@ -5,6 +5,7 @@
 
 mod decision_table;
 mod help_recover;
+mod help_sim;
 mod reasons;
 
 /// Compares `text` with `snapshots/<name>.snap`.

@@ -4,9 +4,20 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+/// What the exit status says.
+const EXITS: &str = "\
+Exit status:
+  0    all held
+  1    a check failed, or an expectation did
+  2    the command line, a file or a token is wrong
+  3    one schedule gave two digests
+  4    nothing ran, a reach goal was missed, or what was to be shrunk does not fail
+  70   a bug of the harness itself
+  130  interrupted; what was found is kept and reported";
+
 /// Runs the real recovery core through crashes and damage on a simulated disk.
 #[derive(Debug, Parser)]
-#[command(name = "sim", max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "sim", max_term_width = 100, disable_help_subcommand = true, after_long_help = EXITS)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -20,6 +31,8 @@ pub enum Command {
     Run(Run),
     /// Run one schedule again and show what happened.
     Replay(Replay),
+    /// Make a failing schedule shorter, and keep it as a file.
+    Shrink(Shrink),
     /// Judge the harness itself: would it notice?
     SelfCheck(SelfCheck),
     /// Print a vocabulary: one word a line.
@@ -44,14 +57,14 @@ pub struct Run {
     /// The first seed, decimal or 0x; drawn and printed if not given.
     #[arg(long, value_name = "S", value_parser = seed)]
     pub from_seed: Option<u64>,
-    /// legal, unlimited or mixed.
-    #[arg(long, default_value = "mixed")]
+    /// legal (only what a correct disk and a crash may do), unlimited or mixed.
+    #[arg(long, value_name = "REGIME", default_value = "mixed")]
     pub regime: String,
-    /// A filesystem by name, or any.
-    #[arg(long, default_value = "any")]
+    /// A filesystem by name (`sim list filesystems`), or any.
+    #[arg(long, value_name = "NAME", default_value = "any")]
     pub filesystem: String,
     /// small, medium, large or mixed.
-    #[arg(long, default_value = "mixed")]
+    #[arg(long, value_name = "SIZE", default_value = "mixed")]
     pub size: String,
     /// Threads; as many as the machine has cores if not given.
     #[arg(long, value_name = "N")]
@@ -76,9 +89,35 @@ pub struct Replay {
     /// A token, or a schedule file.
     #[arg(value_name = "TOKEN|FILE")]
     pub subject: String,
-    /// Every event, not only steps, crashes and verdicts.
+    /// Stop behind this step, counted from 0.
+    #[arg(long, value_name = "STEP")]
+    pub until: Option<u32>,
+    /// Leave a fault out: by kind, by place (7, or 7.0 inside step 7), or by both (bit-flip@7).
+    #[arg(long, value_name = "FAULT")]
+    pub without: Vec<String>,
+    /// Every storage call too.
     #[arg(long)]
     pub full: bool,
+    /// JSON Lines on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim shrink`.
+#[derive(Debug, clap::Args)]
+pub struct Shrink {
+    /// A token, or a schedule file.
+    #[arg(value_name = "TOKEN|FILE")]
+    pub subject: String,
+    /// The file to write.
+    #[arg(short, long = "output", value_name = "FILE.kdl")]
+    pub out: PathBuf,
+    /// Run no world after so many seconds.
+    #[arg(long, value_name = "T", default_value_t = 60)]
+    pub seconds: u64,
+    /// Run at most so many worlds.
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub runs: u64,
     /// JSON Lines on stdout.
     #[arg(long)]
     pub json: bool,
@@ -95,8 +134,9 @@ pub struct SelfCheck {
 /// `sim list`.
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// faults, checks, reasons, rows or filesystems.
-    pub what: String,
+    /// scenarios, faults, checks, reasons, rows, filesystems or profiles.
+    #[arg(value_name = "WHAT")]
+    pub what: Option<String>,
 }
 
 /// Reads a seed: decimal, or hexadecimal behind `0x`.

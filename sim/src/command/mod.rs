@@ -5,3 +5,5 @@ pub mod list;
 pub mod replay;
 pub mod run;
 pub mod self_check;
+pub mod shrink;
+pub mod source;

@@ -1,29 +1,15 @@
 //! `sim replay`: one schedule again, with what happened.
 
 use std::io::{self, Write};
-use std::{fs, path::Path};
 
 use crate::cli::Replay;
 use crate::command::commit;
+use crate::command::source::Source;
 use crate::exit::Exit;
-use crate::oracle::sample::Sample;
+use crate::oracle::Check;
 use crate::report::{json, terminal};
-use crate::run::one::{sample_of, schedule_of};
-use crate::run::tally::Tally;
-use crate::schedule::token::{Commit, Token};
-use crate::schedule::{Schedule, parse};
-use crate::world::{Arena, Report, Watch, run};
-
-/// What is replayed.
-struct Subject {
-    schedule: Schedule,
-    /// The sampled checks that the token's seed drew; a file, which has no draw, gets all.
-    sample: Sample,
-    token: Option<String>,
-    file: Option<String>,
-    /// A remark on where it came from, if there is one to make.
-    remark: Option<String>,
-}
+use crate::run::panics::remember_panics;
+use crate::run::replay::{Expected, Replayed, narrowed, replay as run_again};
 
 /// Replays a token or a file.
 ///
@@ -31,53 +17,42 @@ struct Subject {
 ///
 /// When a stream cannot be written.
 pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let subject = match subject(&options.subject) {
-        Ok(subject) => subject,
+    let read = Source::read(&options.subject).and_then(|source| {
+        let schedule = narrowed(&source.scenario.schedule, options.until, &options.without)?;
+        Ok((source, schedule))
+    });
+    let (mut source, schedule) = match read {
+        Ok(read) => read,
         Err(sentence) => {
             writeln!(err, "error: {sentence}")?;
             return Ok(Exit::Usage);
         }
     };
-    if let Some(remark) = &subject.remark {
+    if let Some(remark) = &source.remark {
         writeln!(err, "warning: {remark}")?;
     }
-    let mut tally = Tally::default();
-    let watch = Watch { keeps_events: true, sample: subject.sample };
-    let report: Report = run(&subject.schedule, &mut Arena::new(), &mut tally, watch);
+    if schedule != source.scenario.schedule {
+        // Of a world that is not the one which was recorded nothing is known.
+        source.expected = Expected::default();
+    }
+    remember_panics();
+    let replayed = run_again(schedule, source.sample);
+    let commit = commit::current();
     if options.json {
-        json::write(out, &json::replay(subject.token.as_deref(), subject.file.as_deref(), &report))?;
+        json::write(out, &json::replay(&source, commit, &replayed))?;
     } else {
-        terminal::replay(out, &subject.schedule, &report, options.full)?;
+        terminal::replay(out, &source, commit, &replayed, options.full)?;
     }
-    Ok(if report.failures.is_empty() { Exit::Held } else { Exit::Failed })
+    Ok(exit_of(&replayed))
 }
 
-fn subject(text: &str) -> Result<Subject, String> {
-    if Path::new(text).exists() {
-        return from_file(text);
-    }
-    let token: Token = text.parse().map_err(|error| format!("{error}, and there is no file of that name"))?;
-    token.check(None).map_err(|error| error.to_string())?;
-    let here = commit::current();
-    let remark = (token.commit != here && token.commit != Commit::Unknown)
-        .then(|| format!("the token is of commit {}, and this is {here}", token.commit));
-    Ok(Subject {
-        schedule: schedule_of(token.seed, token.knobs),
-        sample: sample_of(token.seed),
-        token: Some(text.to_owned()),
-        file: None,
-        remark,
-    })
-}
-
-fn from_file(path: &str) -> Result<Subject, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
-    let scenario = parse(path, &text).map_err(|error| format!("{:?}", miette::Report::new(error)))?;
-    Ok(Subject {
-        token: scenario.origin.map(|origin| origin.token),
-        schedule: scenario.schedule,
-        sample: Sample::EVERYTHING,
-        file: Some(path.to_owned()),
-        remark: None,
-    })
+fn exit_of(replayed: &Replayed) -> Exit {
+    let failures = &replayed.report.failures;
+    let is_mismatch = failures.iter().any(|failure| failure.violation.check == Check::Nondeterminism);
+    let exit = match (replayed.is_harness_bug, is_mismatch) {
+        (true, _) => Exit::Harness,
+        (false, true) => Exit::Nondeterminism,
+        (false, false) => Exit::Held,
+    };
+    exit.worst(if failures.is_empty() { Exit::Held } else { Exit::Failed })
 }

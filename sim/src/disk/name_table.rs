@@ -51,6 +51,11 @@ impl NameTable {
         id
     }
 
+    /// The id with a number, if a name has it.
+    pub(super) fn numbered(&self, number: u64) -> Option<NameId> {
+        u32::try_from(number).ok().filter(|at| (*at as usize) < self.ends.len()).map(NameId)
+    }
+
     /// The bytes of a name.
     pub(super) fn bytes_of(&self, id: NameId) -> &[u8] {
         let at = id.0 as usize;

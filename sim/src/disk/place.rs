@@ -53,6 +53,13 @@ impl SimDisk {
         self.disk.borrow().path_of(node, view)
     }
 
+    /// The name with a number that an event gave it, or `None` if no name has it. Slow: for reports.
+    pub fn name_numbered(&self, number: u64) -> Option<String> {
+        let disk = self.disk.borrow();
+        let id = disk.state.names.numbered(number)?;
+        Some(String::from_utf8_lossy(disk.state.names.bytes_of(id)).into_owned())
+    }
+
     /// A file's length in a view, in bytes.
     pub fn length_of(&self, file: FileId, view: View) -> u64 {
         self.disk.borrow().length_of(file, view)

@@ -3,3 +3,4 @@
 pub mod json;
 pub mod progress;
 pub mod terminal;
+pub mod timeline;

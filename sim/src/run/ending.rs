@@ -2,6 +2,7 @@
 
 use super::one::Outcome;
 use crate::oracle::Check;
+use crate::world::Failure;
 
 /// What of a world decides whether another one ended differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +30,18 @@ impl Ending {
 }
 
 impl FailureClass {
+    /// The class of a failure.
+    pub fn of(failure: &Failure) -> Self {
+        Self { check: failure.violation.check, recovery_step: failure.recovery_step }
+    }
+
     /// The class of a world's first failure.
     pub fn first(outcome: &Outcome) -> Option<Self> {
-        outcome
-            .failures
-            .first()
-            .map(|failure| Self { check: failure.violation.check, recovery_step: failure.recovery_step })
+        outcome.failures.first().map(Self::of)
     }
 
     /// Whether a world failed in this way, among others.
     pub fn is_in(self, outcome: &Outcome) -> bool {
-        outcome.failures.iter().any(|failure| {
-            failure.violation.check == self.check && failure.recovery_step == self.recovery_step
-        })
+        outcome.failures.iter().any(|failure| Self::of(failure) == self)
     }
 }

@@ -4,6 +4,7 @@
 //! out: what a world is ([`crate::world`]), and how anything looks ([`crate::report`]).
 
 pub mod counterfactual;
+pub mod difference;
 pub mod digest;
 pub mod ending;
 pub mod group;
@@ -11,5 +12,7 @@ pub mod one;
 pub mod panics;
 pub mod parallel;
 pub mod reach;
+pub mod replay;
 pub mod session;
+pub mod shrink;
 pub mod tally;

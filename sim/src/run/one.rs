@@ -164,7 +164,7 @@ fn blame(arena: &mut Arena, schedule: &Schedule, sample: Sample, outcome: &mut O
 pub fn panicked(panic: &Panicked) -> Report {
     let violation = Violation::new(Check::Panic, "a world", Value::Code("over"), Value::Code("a panic"));
     let failure = harness(violation, format!("{} at {}", panic.text, panic.place));
-    Report { digest: 0, outcome: 0, failures: vec![failure], events: Vec::new() }
+    Report { digest: 0, outcome: 0, failures: vec![failure], events: Vec::new(), told: None }
 }
 
 fn nondeterminism(first: u64, second: u64) -> Failure {

@@ -25,10 +25,12 @@ mod report;
 mod run;
 mod serve;
 mod start;
+mod told;
 mod watch;
 
 pub use arena::Arena;
 pub use boot::{Boot, STEP_BYTES};
 pub use report::{Failure, Report};
 pub use run::run;
+pub use told::{BootTold, Told};
 pub use watch::Watch;

@@ -3,6 +3,7 @@
 use recovery_core::units::Namespace;
 
 use super::event::Event;
+use super::told::Told;
 use crate::oracle::Violation;
 
 /// A violation, and where in the schedule it showed.
@@ -31,4 +32,6 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// The events, if they were kept.
     pub events: Vec<Event>,
+    /// What else is told of it, if the events were kept.
+    pub told: Option<Told>,
 }

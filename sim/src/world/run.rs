@@ -13,6 +13,7 @@ use super::outcome::Outcome;
 use super::report::{Failure, Report};
 use super::serve::{self, Answer, Scratch};
 use super::start::is_an_answer;
+use super::told::Told;
 use super::watch::Watch;
 use super::{aim, damage, interrupt, look};
 use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
@@ -41,6 +42,7 @@ pub(super) struct World<'a> {
     pub(super) failures: Vec<Failure>,
     pub(super) meter: Meter,
     pub(super) step: u32,
+    pub(super) told: Option<Told>,
 }
 
 impl<'a> World<'a> {
@@ -74,6 +76,7 @@ impl<'a> World<'a> {
             failures: Vec::new(),
             meter: arena.meter,
             step: 0,
+            told: watch.keeps_events.then(Told::default),
         };
         world.meter.enter(Phase::Write);
         world.create_partitions();
@@ -261,6 +264,9 @@ impl<'a> World<'a> {
         self.calls.clear();
         let before = self.meter.enter(Phase::Digest);
         self.node.disk.take_events(&mut self.calls);
+        if let Some(told) = &mut self.told {
+            told.calls(self.recorder.count(), &self.calls, &self.node.disk);
+        }
         for call in &self.calls {
             let a = u64::from(call.object) << 8 | call.call as u64;
             match call.errno {
@@ -286,6 +292,7 @@ impl<'a> World<'a> {
             outcome: self.outcome.finish(),
             failures: self.failures,
             events: self.recorder.take_kept(),
+            told: self.told,
         };
         for slot in &mut self.node.slots {
             slot.service = Service::Down;

@@ -54,6 +54,9 @@ impl World<'_> {
             self.recorder.note(EventCode::Action, segment.start.get(), word(segment.action.code()), at);
         }
         self.outcome.verdict(namespace, &boot.verdict);
+        if let Some(told) = &mut self.told {
+            told.boot(self.step, namespace, boot);
+        }
         judge::count(&boot.facts, &boot.verdict, tally);
     }
 

@@ -3,9 +3,11 @@
 //! Promises: the fields of `docs/json.md`, every one in every line; absent is null. Leaves out: text for
 //! people ([`super::terminal`]).
 
+mod partition;
 mod replay;
 mod run;
 mod self_check;
+mod shrink;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +18,7 @@ use serde_json::{Map, Value, json};
 pub use replay::replay;
 pub use run::{failure, reach, run_started, run_summary};
 pub use self_check::{self_check, self_check_summary};
+pub use shrink::shrink;
 
 use crate::world::Failure;
 

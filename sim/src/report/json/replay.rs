@@ -1,17 +1,79 @@
 //! The line of a replay.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::partition::partition;
 use super::{VERSION, digest, failure_fields};
-use crate::world::Report;
+use crate::command::source::Source;
+use crate::report::timeline::{code_word, sentence};
+use crate::run::one::Counterfactual;
+use crate::run::replay::Replayed;
+use crate::schedule::token::Commit;
+use crate::world::{BootTold, Report, Told};
 
 /// What a replay came to.
-pub fn replay(token: Option<&str>, file: Option<&str>, report: &Report) -> Value {
-    let failures: Vec<Map<String, Value>> = report.failures.iter().map(failure_fields).collect();
+pub fn replay(source: &Source, built_from: Commit, replayed: &Replayed) -> Value {
+    let report = &replayed.report;
+    let failures: Vec<Value> =
+        report.failures.iter().map(|failure| Value::Object(failure_fields(failure))).collect();
     json!({
-        "type": "replay", "version": VERSION, "token": token, "file": file,
-        "digest": digest(report.digest), "expected_digest": null,
-        "reproduced": if report.failures.is_empty() { "no" } else { "yes" },
-        "failures": failures,
+        "type": "replay", "version": VERSION, "token": source.token, "file": source.file,
+        "commit": source.commit.map(|commit| commit.to_string()), "built_from": built_from.to_string(),
+        "digest": digest(report.digest), "outcome": digest(report.outcome),
+        "expected_digest": source.expected.digest.map(digest),
+        "reproduced": replayed.reproduced(&source.expected).code(),
+        "failures": failures, "boots": boots(report), "timeline": timeline(report),
+        "counterfactuals": replayed.counterfactuals.iter().map(counterfactual).collect::<Vec<Value>>(),
+        "difference": replayed.difference.map(|difference| json!({
+            "record": difference.at,
+            "first": difference.first.map(|event| sentence(&event, None)),
+            "second": difference.second.map(|event| sentence(&event, None)),
+        })),
+    })
+}
+
+/// One object a start of a node.
+fn boots(report: &Report) -> Vec<Value> {
+    let told: &[BootTold] = report.told.as_ref().map_or(&[], |told| told.boots.as_slice());
+    told.chunk_by(|left, right| left.step == right.step).map(boot).collect()
+}
+
+fn boot(partitions: &[BootTold]) -> Value {
+    let plan: Vec<Value> = partitions
+        .iter()
+        .flat_map(|boot| boot.plan.steps.iter().map(|step| (boot.namespace, step)))
+        .map(|(namespace, step)| {
+            json!({
+                "namespace": namespace.to_string(), "step": step.code(),
+                "file": step.file().map(|file| file.to_string()),
+            })
+        })
+        .collect();
+    json!({
+        "node": 0, "step": partitions[0].step,
+        "partitions": partitions.iter().map(partition).collect::<Vec<Value>>(), "plan": plan,
+    })
+}
+
+fn timeline(report: &Report) -> Vec<Value> {
+    let subject = |told: &Told, at: u64| told.subjects.get(&at).cloned();
+    (0..)
+        .zip(&report.events)
+        .map(|(at, event)| {
+            let about = report.told.as_ref().and_then(|told| subject(told, at));
+            json!({
+                "step": event.step, "event": code_word(event.code),
+                "sentence": sentence(event, about.as_deref()),
+            })
+        })
+        .collect()
+}
+
+fn counterfactual(counterfactual: &Counterfactual) -> Value {
+    json!({
+        "fault": counterfactual.suspect.to_string(),
+        "outcome_without": digest(counterfactual.ending.outcome),
+        "decisive": counterfactual.is_decisive,
+        "needed": counterfactual.is_culprit,
     })
 }

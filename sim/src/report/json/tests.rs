@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{failure, reach, run_started, run_summary, self_check, self_check_summary};
+use super::{failure, reach, replay, run_started, run_summary, self_check, self_check_summary, shrink};
+use crate::command::shrink::ShrinkReport;
+use crate::command::source::Source;
 use crate::exit::Exit;
 use crate::oracle::{Check, Violation};
 use crate::run::ending::FailureClass;
@@ -115,4 +117,54 @@ fn the_lines_of_a_self_check_have_the_fields_of_the_page() {
         assert_eq!(line["passed"], passed);
     }
     check(&self_check_summary(5, &["litmus"], 1.5, Exit::Harness));
+}
+
+/// A file of a world that ends as it is recorded to.
+fn replayed_file(name: &str, record: &str) -> Value {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = directory.path().join(format!("{name}.kdl"));
+    let schedule = generate_seed(7, Knobs::default());
+    let scenario = crate::schedule::Scenario::untold("a world", schedule);
+    std::fs::write(&path, crate::schedule::print(&scenario)).expect("it takes a file");
+    std::fs::write(path.with_extension("json"), record).expect("it takes a file");
+    let source = Source::read(path.to_str().expect("a plain path")).expect("what is printed reads");
+    let replayed = crate::run::replay::replay(source.scenario.schedule.clone(), source.sample);
+    replay(&source, Commit::Unknown, &replayed)
+}
+
+#[test]
+fn the_line_of_a_replay_has_the_fields_of_the_page() {
+    let line = replayed_file("unknown", "");
+    check(&line);
+    assert_eq!((&line["reproduced"], &line["expected_digest"]), (&"unknown".into(), &Value::Null));
+    let boots = line["boots"].as_array().expect("a list");
+    assert!(!boots.is_empty());
+    for boot in boots {
+        let fields: Vec<&str> = boot.as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(fields, ["node", "partitions", "plan", "step"]);
+    }
+    assert!(line["timeline"].as_array().expect("a list").len() > 20);
+}
+
+#[test]
+fn a_replay_says_whether_it_is_what_was_recorded() {
+    let digest = replayed_file("first", "")["digest"].as_str().expect("a digest").to_owned();
+    let reproduced = |record: &str| replayed_file("again", record)["reproduced"].clone();
+    assert_eq!(reproduced(&format!("{{\"digest\":\"{digest}\"}}")), "yes");
+    assert_eq!(reproduced("{\"digest\":\"0000000000000001\"}"), "differs");
+    assert_eq!(reproduced(&format!("{{\"digest\":\"{digest}\",\"check\":\"I06\"}}")), "no");
+}
+
+#[test]
+fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
+    let extent = crate::run::shrink::Extent { steps: 3, faults: 1 };
+    check(&shrink(&ShrinkReport {
+        from: extent,
+        to: extent,
+        runs: 5,
+        seconds: 0.5,
+        class: FailureClass { check: Check::I06, recovery_step: "decide" },
+        is_verified: true,
+        file: "a.kdl".to_owned(),
+    }));
 }

@@ -3,11 +3,13 @@
 mod replay;
 mod run;
 mod self_check;
+mod shrink;
 mod summary;
 mod text;
 
 pub use replay::replay;
 pub use run::{failure, run_started};
 pub use self_check::{self_check, self_check_summary};
+pub use shrink::shrink;
 pub use summary::run_summary;
 pub use text::{counted, hint, paragraph};

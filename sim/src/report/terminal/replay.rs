@@ -2,27 +2,142 @@
 
 use std::io::{self, Write};
 
-use crate::schedule::{Schedule, print_step};
-use crate::world::Report;
+use recovery_core::decide::Action;
+
+use super::text::{counted, hint, item, paragraph};
+use crate::command::source::Source;
+use crate::report::timeline::{is_detail, sentence};
+use crate::run::replay::{Replayed, Reproduced};
+use crate::schedule::print_step;
+use crate::schedule::token::Commit;
+use crate::world::BootTold;
 use crate::world::event::EventCode;
 
-/// A schedule step by step, with what each came to.
+/// A schedule step by step, with what each came to; with `full`, every storage call too.
 ///
 /// # Errors
 ///
 /// When the stream cannot be written.
-pub fn replay(out: &mut dyn Write, schedule: &Schedule, report: &Report, full: bool) -> io::Result<()> {
-    for (index, step) in schedule.steps.iter().enumerate() {
-        writeln!(out, "{index:>4}  {}", print_step(step).trim_end())?;
-        for event in report.events.iter().filter(|event| event.step as usize == index) {
-            let is_call = matches!(event.code, EventCode::Call | EventCode::CallFailed | EventCode::Step);
-            if full || !is_call {
-                writeln!(out, "        {:?} {:#x} {:#x} {:#x}", event.code, event.a, event.b, event.c)?;
-            }
-        }
-        for failure in report.failures.iter().filter(|failure| failure.step as usize == index) {
-            writeln!(out, "  FAIL  {} ({})", failure.violation, failure.recovery_step)?;
+pub fn replay(
+    out: &mut dyn Write,
+    source: &Source,
+    built_from: Commit,
+    replayed: &Replayed,
+    full: bool,
+) -> io::Result<()> {
+    let world = &replayed.schedule.world;
+    let of = source.commit.map_or(String::new(), |commit| format!(" of commit {commit}"));
+    let (name, title) = (source.file.as_ref().or(source.token.as_ref()), &source.scenario.title);
+    paragraph(out, "Replay", &format!("{}{of}, by {built_from}", name.map_or("", String::as_str)))?;
+    paragraph(out, "", title)?;
+    let shape = (world.filesystem.code(), world.regime.code(), world.window_bytes);
+    paragraph(out, "World", &format!("{}, regime {}, window of {} bytes", shape.0, shape.1, shape.2))?;
+    for partition in &world.partitions {
+        let ledger = if partition.ledger { "with a ledger" } else { "without a ledger" };
+        paragraph(out, "", &format!("{} {}, {ledger}", partition.namespace, partition.durability.code()))?;
+    }
+    for index in 0..replayed.schedule.steps.len() {
+        step(out, replayed, u32::try_from(index).expect("a schedule is short"), full)?;
+    }
+    end(out, source, replayed)
+}
+
+fn step(out: &mut dyn Write, replayed: &Replayed, index: u32, full: bool) -> io::Result<()> {
+    let report = &replayed.report;
+    let line = print_step(&replayed.schedule.steps[index as usize]);
+    paragraph(out, &format!("step {index}"), line.trim_end())?;
+    let told = report.told.as_ref();
+    let boots: Vec<&BootTold> =
+        told.map_or(&[][..], |told| &told.boots).iter().filter(|boot| boot.step == index).collect();
+    for (at, event) in (0..).zip(&report.events).filter(|(_, event)| event.step == index) {
+        // A start is told whole, below.
+        let is_told = matches!(event.code, EventCode::Verdict | EventCode::Action) && !boots.is_empty();
+        let is_shown = if full { event.code != EventCode::Step } else { !is_detail(event) };
+        if is_shown && !is_told {
+            let subject = told.and_then(|told| told.subjects.get(&at)).map(String::as_str);
+            item(out, "-", &sentence(event, subject))?;
         }
     }
-    writeln!(out, "digest {:016x}, outcome {:016x}", report.digest, report.outcome)
+    for told in boots {
+        boot(out, told)?;
+    }
+    for failure in report.failures.iter().filter(|failure| failure.step == index) {
+        let place = failure.partition.map_or(String::new(), |namespace| format!("{namespace}: "));
+        paragraph(out, "FAIL", &format!("{place}{} (in {})", failure.violation, failure.recovery_step))?;
+        if let Some(remark) = &failure.remark {
+            paragraph(out, "", &format!("the core: {remark}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A start of one partition: its verdict, its segments where something is done about them, its plan.
+fn boot(out: &mut dyn Write, boot: &BootTold) -> io::Result<()> {
+    let verdict = &boot.verdict;
+    let next = verdict.next_offset.map_or(String::new(), |next| format!(", next offset {next}"));
+    item(out, ">", &format!("{}: {}{next}", boot.namespace, verdict.disposition.code()))?;
+    if let Some(remark) = &boot.remark {
+        item(out, "", remark)?;
+    }
+    for facts in &boot.facts.segments {
+        let found = verdict.segments.iter().find(|segment| segment.start == facts.start);
+        let (action, at) = match found.map_or(Action::Keep, |segment| segment.action) {
+            action @ (Action::Keep | Action::RebuildIndex) => (action.code(), String::new()),
+            action @ Action::Cut { at, save } => {
+                (action.code(), format!(" at byte {at}, {} saved", counted(save.get(), "byte")))
+            }
+        };
+        let (start, end, length) = (facts.start, facts.proven.end, facts.log_length);
+        let (stop, residue, evidence) =
+            (facts.stop.stop().code(), facts.residue.kind.code(), facts.evidence.code());
+        let text = format!(
+            "segment {start}: {end} of {length} bytes proven, stop {stop}, residue {residue}, \
+             evidence {evidence}, index {}: {action}{at}",
+            facts.index.state.code()
+        );
+        item(out, "", &text)?;
+    }
+    if !boot.plan.is_empty() {
+        let steps: Vec<&str> = boot.plan.steps.iter().map(recovery_core::plan::Step::code).collect();
+        item(out, "", &format!("plan: {}", steps.join(", ")))?;
+    }
+    Ok(())
+}
+
+fn end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<()> {
+    let report = &replayed.report;
+    if !replayed.counterfactuals.is_empty() {
+        let names = |keeps: fn(&crate::run::one::Counterfactual) -> bool| {
+            let named = replayed.counterfactuals.iter().filter(|counterfactual| keeps(counterfactual));
+            let words: Vec<String> = named.map(|counterfactual| counterfactual.suspect.to_string()).collect();
+            if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+        };
+        let decisive = names(|counterfactual| counterfactual.is_decisive);
+        paragraph(out, "Decisive", &format!("without it another end: {decisive}"))?;
+        if !report.failures.is_empty() {
+            let needed = names(|counterfactual| counterfactual.is_culprit);
+            paragraph(out, "", &format!("without it not this failure: {needed}"))?;
+        }
+    }
+    if let Some(difference) = &replayed.difference {
+        paragraph(out, "DIFFERS", &format!("a second run parts at record {}", difference.at))?;
+        for (word, event) in [("first", difference.first), ("second", difference.second)] {
+            let said = event.map_or("it had ended".to_owned(), |event| {
+                format!("step {}: {}", event.step, sentence(&event, None))
+            });
+            hint(out, word, &said)?;
+        }
+    }
+    let failures = report.failures.len() as u64;
+    let held = if failures == 0 { "all held".to_owned() } else { counted(failures, "violation") };
+    let reproduced = match replayed.reproduced(&source.expected) {
+        Reproduced::Yes => "reproduced: yes, as recorded",
+        Reproduced::No => "reproduced: no, it is recorded as failing",
+        Reproduced::Differs => "reproduced: differs from what is recorded",
+        Reproduced::Unknown => "reproduced: unknown, nothing is recorded of it",
+    };
+    paragraph(out, "Summary", &format!("{held}; {reproduced}"))?;
+    let recorded =
+        source.expected.digest.map_or(String::new(), |digest| format!(" (recorded {digest:016x})"));
+    paragraph(out, "", &format!("digest {:016x}{recorded}, outcome {:016x}", report.digest, report.outcome))
 }

@@ -15,12 +15,27 @@ const LEAD: usize = 10;
 ///
 /// When the stream cannot be written.
 pub fn paragraph(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
-    let mut line = format!("{label:>8}  ");
+    flow(out, &format!("{label:>8}  "), text)
+}
+
+/// Writes words behind a mark of two columns, where a label's words stand, and under themselves.
+///
+/// # Errors
+///
+/// When the stream cannot be written.
+pub(super) fn item(out: &mut dyn Write, mark: &str, text: &str) -> io::Result<()> {
+    flow(out, &format!("{:LEAD$}{mark:<2}", ""), text)
+}
+
+/// Writes words behind a lead, and below it where a line is full.
+fn flow(out: &mut dyn Write, lead: &str, text: &str) -> io::Result<()> {
+    let indent = lead.chars().count();
+    let mut line = lead.to_owned();
     let mut is_empty = true;
     for word in text.split_whitespace() {
         if !is_empty && line.chars().count() + 1 + word.chars().count() > COLUMNS {
             writeln!(out, "{line}")?;
-            line = " ".repeat(LEAD);
+            line = " ".repeat(indent);
             is_empty = true;
         }
         if !is_empty {
@@ -79,6 +94,15 @@ mod tests {
         check("Tried", &text, &format!("   Tried  {six}\n          aaaaaaaaaa aaaaaaaaaa\n"));
         let long = "x".repeat(100);
         check("a", &format!("b {long} c"), &format!("       a  b\n          {long}\n          c\n"));
+    }
+
+    #[test]
+    fn items_hang_behind_their_mark() {
+        let mut out = Vec::new();
+        item(&mut out, "-", &"aaaaaaaaaa ".repeat(7)).expect("memory takes it");
+        let six = ["aaaaaaaaaa"; 6].join(" ");
+        let expected = format!("          - {six}\n            aaaaaaaaaa\n");
+        assert_eq!(String::from_utf8(out).expect("text"), expected);
     }
 
     #[test]

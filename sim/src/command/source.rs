@@ -1,0 +1,113 @@
+//! What a command is to run again: a token or a schedule file, and what is known of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::command::commit;
+use crate::oracle::sample::Sample;
+use crate::run::one::{sample_of, schedule_of};
+use crate::run::replay::Expected;
+use crate::schedule::token::{Commit, Token};
+use crate::schedule::{Scenario, parse};
+
+/// Where `sim run` saves failing schedules if nobody says otherwise.
+const FAILURES: &str = "target/sim/failures";
+
+/// A schedule with its source.
+#[derive(Debug)]
+pub struct Source {
+    /// The schedule, with the title it was saved under.
+    pub scenario: Scenario,
+    /// The sampled checks that its seed drew; a schedule without a seed gets all of them.
+    pub sample: Sample,
+    /// Its token, if it is known.
+    pub token: Option<String>,
+    /// The commit of the token, if there is one.
+    pub commit: Option<Commit>,
+    /// Its file, if it came from one.
+    pub file: Option<String>,
+    /// What is known of its world.
+    pub expected: Expected,
+    /// A remark on where it came from, if there is one to make.
+    pub remark: Option<String>,
+}
+
+impl Source {
+    /// Reads a token or a file.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither, when the file is no schedule, or when the token is of another generator; the text
+    /// is for a person.
+    pub fn read(text: &str) -> Result<Self, String> {
+        if Path::new(text).exists() { Self::from_file(text) } else { Self::from_token(text) }
+    }
+
+    fn from_token(text: &str) -> Result<Self, String> {
+        let token: Token =
+            text.parse().map_err(|error| format!("{error}, and there is no file of that name"))?;
+        let saved = saved_failure(text);
+        token.check(None).map_err(|error| match &saved {
+            Some(file) => format!("{error}\nhint: cargo sim replay {}", file.with_extension("kdl").display()),
+            None => format!("{error}\nhint: replay the file that the run saved under {FAILURES}"),
+        })?;
+        let here = commit::current();
+        let is_other = token.commit != here && token.commit != Commit::Unknown;
+        Ok(Self {
+            scenario: Scenario::untold(
+                format!("seed {:#x}", token.seed),
+                schedule_of(token.seed, token.knobs),
+            ),
+            sample: sample_of(token.seed),
+            token: Some(text.to_owned()),
+            commit: Some(token.commit),
+            file: None,
+            expected: saved.map(|file| recorded(&file)).unwrap_or_default(),
+            remark: is_other.then(|| format!("the token is of commit {}, and this is {here}", token.commit)),
+        })
+    }
+
+    fn from_file(path: &str) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
+        let scenario = parse(path, &text).map_err(|error| format!("{:?}", miette::Report::new(error)))?;
+        if scenario.schedule.needs_host() {
+            return Err(format!("{path} has steps of a host, which is not built yet"));
+        }
+        let token: Option<Token> = scenario.origin.as_ref().and_then(|origin| origin.token.parse().ok());
+        let mut expected = recorded(&Path::new(path).with_extension("json"));
+        if let (None, Some(origin)) = (&expected.check, &scenario.origin) {
+            expected.check = Some(origin.check.clone());
+        }
+        Ok(Self {
+            // What is saved of a seed may be replayed by a generator that makes another schedule of it.
+            sample: token.as_ref().map_or(Sample::EVERYTHING, |token| sample_of(token.seed)),
+            token: scenario.origin.as_ref().map(|origin| origin.token.clone()),
+            commit: token.map(|token| token.commit),
+            scenario,
+            file: Some(path.to_owned()),
+            expected,
+            remark: None,
+        })
+    }
+}
+
+/// The record of a failure that a run has saved under a token, wherever its group is.
+fn saved_failure(token: &str) -> Option<PathBuf> {
+    let groups = fs::read_dir(FAILURES).ok()?;
+    let mut files = groups.flatten().map(|group| group.path().join(format!("{token}.json")));
+    files.find(|file| file.is_file())
+}
+
+/// What a saved record says of its failure; nothing where there is none.
+fn recorded(file: &Path) -> Expected {
+    let Ok(text) = fs::read_to_string(file) else { return Expected::default() };
+    let Ok(line) = serde_json::from_str::<Value>(&text) else { return Expected::default() };
+    let field = |name: &str| line.get(name).and_then(Value::as_str).map(str::to_owned);
+    Expected {
+        digest: field("digest").and_then(|digits| u64::from_str_radix(&digits, 16).ok()),
+        check: field("check"),
+        recovery_step: field("recovery_step"),
+    }
+}

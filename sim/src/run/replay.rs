@@ -1,0 +1,141 @@
+//! One schedule again, closely watched: twice, and once without each of its faults.
+
+use super::counterfactual::{Suspect, suspects, without};
+use super::difference::{Difference, first_difference};
+use super::ending::FailureClass;
+use super::one::{Counterfactual, counterfactuals, panicked, run_schedule};
+use super::panics::{Panicked, catch};
+use super::tally::Tally;
+use crate::oracle::sample::Sample;
+use crate::oracle::{Check, Value, Violation};
+use crate::schedule::Schedule;
+use crate::world::{Arena, Failure, Report, Watch, run};
+
+/// What is known of a world that is replayed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Digest of the world.
+    pub digest: Option<u64>,
+    /// The check that failed.
+    pub check: Option<String>,
+    /// Where it broke.
+    pub recovery_step: Option<String>,
+}
+
+/// Whether a replay shows what is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reproduced {
+    /// It does.
+    Yes,
+    /// Nothing fails.
+    No,
+    /// Something fails in another way, or all of it happens otherwise.
+    Differs,
+    /// Nothing is known.
+    Unknown,
+}
+
+impl Reproduced {
+    /// The permanent word.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Differs => "differs",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a replay came to.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The schedule that ran: up to the step asked for, without the faults that were left out.
+    pub schedule: Schedule,
+    /// The world.
+    pub report: Report,
+    /// Where a second run of it parted from the first.
+    pub difference: Option<Difference>,
+    /// The world without each of its faults.
+    pub counterfactuals: Vec<Counterfactual>,
+    /// Whether a panic of the harness itself ended it.
+    pub is_harness_bug: bool,
+}
+
+/// The schedule up to a step, and without the faults that `faults` name.
+///
+/// # Errors
+///
+/// When a name names no fault of the schedule; it holds those that there are.
+pub fn narrowed(schedule: &Schedule, until: Option<u32>, faults: &[String]) -> Result<Schedule, String> {
+    let all = suspects(schedule);
+    let mut left_out: Vec<Suspect> = Vec::new();
+    for name in faults {
+        let named: Vec<Suspect> = all.iter().filter(|suspect| suspect.is_named(name)).copied().collect();
+        if named.is_empty() {
+            let known: Vec<String> = all.iter().map(Suspect::to_string).collect();
+            return Err(format!("the schedule has no fault {name}\nhint: it has {}", known.join(", ")));
+        }
+        left_out.extend(named);
+    }
+    let mut narrowed = without(schedule, &left_out);
+    if let Some(until) = until {
+        narrowed.steps.truncate(until as usize + 1);
+    }
+    Ok(narrowed)
+}
+
+/// Runs a schedule, and again on the memory that it leaves behind, and without each of its faults.
+pub fn replay(schedule: Schedule, sample: Sample) -> Replayed {
+    let mut arena = Arena::new();
+    let (mut report, is_harness_bug) = watch(&schedule, &mut arena, sample);
+    let (again, _) = watch(&schedule, &mut arena, sample);
+    let difference = first_difference(&report.events, &again.events);
+    if difference.is_some() || again.outcome != report.outcome {
+        report.failures.push(nondeterminism(&report, &again));
+    }
+    let whole = run_schedule(&mut arena, &schedule, sample);
+    let counterfactuals = counterfactuals(&mut arena, &schedule, sample, &whole);
+    Replayed { schedule, report, difference, counterfactuals, is_harness_bug }
+}
+
+fn watch(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, bool) {
+    let mut tally = Tally::default();
+    match catch(|| run(schedule, arena, &mut tally, Watch { keeps_events: true, sample })) {
+        Ok(report) => (report, false),
+        Err(panic) => {
+            *arena = Arena::new();
+            (panicked(&panic), Panicked::is_harness_bug(&panic))
+        }
+    }
+}
+
+fn nondeterminism(first: &Report, second: &Report) -> Failure {
+    let (expected, actual) = (Value::Number(first.digest), Value::Number(second.digest));
+    let violation = Violation::new(Check::Nondeterminism, "the digest of a second run", expected, actual);
+    Failure { violation, partition: None, remark: None, step: 0, recovery_step: "decide" }
+}
+
+impl Replayed {
+    /// The class of the first failure.
+    pub fn class(&self) -> Option<FailureClass> {
+        self.report.failures.first().map(FailureClass::of)
+    }
+
+    /// Whether it shows what is known of the world.
+    pub fn reproduced(&self, expected: &Expected) -> Reproduced {
+        let class = self.class();
+        let differs = |known: Option<&String>, found: fn(FailureClass) -> &'static str| {
+            known.is_some_and(|known| class.is_some_and(|class| found(class) != known))
+        };
+        let is_other = differs(expected.check.as_ref(), |class| class.check.code())
+            || differs(expected.recovery_step.as_ref(), |class| class.recovery_step)
+            || expected.digest.is_some_and(|digest| digest != self.report.digest);
+        match (&expected.check, class) {
+            (None, _) if expected.digest.is_none() => Reproduced::Unknown,
+            (Some(_), None) => Reproduced::No,
+            (Some(_), Some(_)) | (None, _) if is_other => Reproduced::Differs,
+            (Some(_), Some(_)) | (None, _) => Reproduced::Yes,
+        }
+    }
+}

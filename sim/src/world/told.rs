@@ -1,0 +1,87 @@
+//! What a world tells whoever watches closely: each start of a partition, and what its storage calls were
+//! about. A timeline is made of it.
+//!
+//! Promises: kept beside the events, never in their digest. Leaves out: words ([`crate::report`]).
+
+use std::collections::BTreeMap;
+
+use recovery_core::decide::Verdict;
+use recovery_core::observe::PartitionFacts;
+use recovery_core::plan::Plan;
+use recovery_core::storage::Call;
+use recovery_core::units::Namespace;
+
+use super::boot::Boot;
+use crate::disk::{Event as DiskEvent, Node, SimDisk, View};
+
+/// A start of a partition, as it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BootTold {
+    /// The step, counted from 0.
+    pub step: u32,
+    /// Which partition.
+    pub namespace: Namespace,
+    /// The facts; incomplete when the verdict is unavailable.
+    pub facts: PartitionFacts,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The plan, carried out unless something failed.
+    pub plan: Plan,
+    /// What the core says about it, if it does not simply serve.
+    pub remark: Option<String>,
+}
+
+/// Everything that is told of a world.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Starts of partitions, in order.
+    pub boots: Vec<BootTold>,
+    /// The path that a storage call was about, by the number of its event, counted from 0.
+    pub subjects: BTreeMap<u64, String>,
+    files: BTreeMap<u32, String>,
+    directories: BTreeMap<u32, String>,
+}
+
+impl Told {
+    /// Takes in a start.
+    pub(super) fn boot(&mut self, step: u32, namespace: Namespace, boot: &Boot) {
+        self.boots.push(BootTold {
+            step,
+            namespace,
+            facts: boot.facts.clone(),
+            verdict: boot.verdict.clone(),
+            plan: boot.plan.clone(),
+            remark: boot.remark(),
+        });
+    }
+
+    /// Takes in calls, the first of which is the event `first`. What was removed meanwhile keeps the path
+    /// that it had.
+    pub(super) fn calls(&mut self, first: u64, calls: &[DiskEvent], disk: &SimDisk) {
+        disk.walk(View::Visible, &mut |path, node| match node {
+            Node::File(file) => drop(self.files.insert(file.number(), path.to_owned())),
+            Node::Directory(directory) => drop(self.directories.insert(directory.number(), path.to_owned())),
+            Node::Link | Node::Special => {}
+        });
+        for (call, event) in calls.iter().zip(first..) {
+            if let Some(subject) = self.subject(call, disk) {
+                self.subjects.insert(event, subject);
+            }
+        }
+    }
+
+    fn subject(&self, call: &DiskEvent, disk: &SimDisk) -> Option<String> {
+        match call.call {
+            Call::Read | Call::Write | Call::SetLength | Call::Sync | Call::Length | Call::DropCache => {
+                self.files.get(&call.object).cloned()
+            }
+            Call::SyncDirectory | Call::List | Call::Lock => self.directories.get(&call.object).cloned(),
+            Call::Open | Call::Create | Call::Remove | Call::MakeDirectory | Call::Rename => {
+                let name = disk.name_numbered(call.position)?;
+                // The root has no path of its own.
+                let directory = self.directories.get(&call.object).map_or("", String::as_str);
+                Some(if directory.is_empty() { name } else { format!("{directory}/{name}") })
+            }
+        }
+    }
+}
