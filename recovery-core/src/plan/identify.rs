@@ -1,9 +1,10 @@
-//! Reads a range once to learn what its copy will be called, or to make sure that it holds only zeros.
+//! Reads a range to learn what its copy will be called, or to make sure that it holds only zeros. A whole
+//! file, which is moved and not copied, is read twice: nothing else would see that one reading was wrong.
 
 use super::copies::{Copies, Place};
 use super::range::{Range, slice_bytes};
 use super::site::{Site, changed};
-use crate::format::{CopyName, FileName, Hasher, INDEX_ENTRY_BYTES, IndexEntry};
+use crate::format::{Checksum, CopyName, FileName, Hasher, INDEX_ENTRY_BYTES, IndexEntry};
 use crate::observe::IndexState;
 use crate::storage::{Call, Name, Storage, StorageError, exact};
 use crate::units::{Length, Position, SegmentStart};
@@ -14,6 +15,9 @@ pub(super) struct Identifying<S: Storage> {
     file: Name,
     position: Position,
     hasher: Hasher,
+    /// What the first of two readings came to.
+    first: Option<Checksum>,
+    is_read_twice: bool,
     /// Whether this may still be an index of ours that was not finished.
     may_be_ours: bool,
 }
@@ -27,10 +31,15 @@ impl<S: Storage> Identifying<S> {
     ) -> Result<Self, StorageError> {
         let range = Range::open(site, &site.partition.directory, file, position, length)?;
         let may_be_ours = new_index(site, file).is_some();
-        Ok(Self { range, file: *file, position, hasher: Hasher::new(), may_be_ours })
+        let (hasher, is_read_twice) = (Hasher::new(), length.is_none());
+        Ok(Self { range, file: *file, position, hasher, first: None, is_read_twice, may_be_ours })
     }
 
     /// Reads a slice; says whether that was the last. Then `copies` knows the copy's name.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::storage::Errno::STALE`] if two readings differ.
     ///
     /// A staged index that this plan writes again, and that holds nothing which the new one does not, is
     /// our own half-made file: it is written over instead of being set aside.
@@ -53,6 +62,16 @@ impl<S: Storage> Identifying<S> {
             return Ok(false);
         }
         let checksum = self.hasher.finish();
+        if self.is_read_twice && self.first.is_none() {
+            self.first = Some(checksum);
+            self.hasher = Hasher::new();
+            // The cache is left alone: what is not synced may be nowhere else.
+            self.range.rewind();
+            return Ok(false);
+        }
+        if self.first.is_some_and(|first| first != checksum) {
+            return Err(changed(Call::Read, &self.file));
+        }
         let copy = copies.of_file(&self.file);
         copy.name = Some(CopyName::new(&self.file, self.position, self.range.length(), checksum));
         if self.may_be_ours {

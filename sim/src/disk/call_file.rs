@@ -234,7 +234,8 @@ impl Disk {
             | Disturbance::FailSync { .. }
             | Disturbance::DeferSyncError
             | Disturbance::SwallowSyncError
-            | Disturbance::GoReadOnly => return,
+            | Disturbance::GoReadOnly
+            | Disturbance::ListInOrder { .. } => return,
         };
         if missing == start {
             change.landing = Landing::Lost;

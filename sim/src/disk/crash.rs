@@ -24,9 +24,7 @@ impl Disk {
             assert!(begun == restart, "a node that went down inside a step stays down in the same way");
         }
         self.state.step.reset();
-        for cause in self.state.step.disarm() {
-            self.state.faults.miss(cause);
-        }
+        self.disarm();
         self.state.handles.reset();
         for id in self.state.file_ids() {
             self.state.file_mut(id).open_count = 0;

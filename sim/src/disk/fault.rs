@@ -22,10 +22,12 @@ pub enum Cause {
     Fault(FaultKind),
     /// What a crash left of unsynced writes.
     Torn(TornKind),
+    /// A whole batch that was put down by hand.
+    Plant,
 }
 
 /// How many causes there are.
-pub const CAUSES: usize = FaultKind::ALL.len() + TornKind::ALL.len();
+pub const CAUSES: usize = FaultKind::ALL.len() + TornKind::ALL.len() + 1;
 
 impl Cause {
     /// Its place in a [`FaultTally`].
@@ -36,6 +38,7 @@ impl Cause {
                 let place = TornKind::ALL.iter().position(|&other| other == kind);
                 place.map(|at| at + FaultKind::ALL.len())
             }
+            Self::Plant => Some(CAUSES - 1),
         };
         place.expect("every kind is listed")
     }
@@ -45,12 +48,14 @@ impl Cause {
         match self {
             Self::Fault(kind) => kind.code(),
             Self::Torn(kind) => kind.code(),
+            Self::Plant => "plant",
         }
     }
 
     /// Every cause, in the order of [`Cause::index`].
     pub fn all() -> impl Iterator<Item = Self> {
-        FaultKind::ALL.into_iter().map(Self::Fault).chain(TornKind::ALL.into_iter().map(Self::Torn))
+        let faults = FaultKind::ALL.into_iter().map(Self::Fault);
+        faults.chain(TornKind::ALL.into_iter().map(Self::Torn)).chain([Self::Plant])
     }
 }
 

@@ -94,6 +94,11 @@ pub enum Disturbance {
     SwallowSyncError,
     /// From this call on, every changing call fails with `EROFS`, until the node restarts.
     GoReadOnly,
+    /// List: from this call on, listings come in another order.
+    ListInOrder {
+        /// Which; 0 is the order in which entries were made.
+        order: u64,
+    },
 }
 
 impl Disturbance {
@@ -111,7 +116,8 @@ impl Disturbance {
             | Self::FailSync { .. }
             | Self::DeferSyncError
             | Self::SwallowSyncError
-            | Self::GoReadOnly => false,
+            | Self::GoReadOnly
+            | Self::ListInOrder { .. } => false,
         }
     }
 
@@ -130,7 +136,8 @@ impl Disturbance {
             | Self::MisdirectRead { .. }
             | Self::CorruptRead { .. }
             | Self::FailSync { .. }
-            | Self::GoReadOnly => false,
+            | Self::GoReadOnly
+            | Self::ListInOrder { .. } => false,
         }
     }
 }
@@ -149,8 +156,8 @@ pub enum SyncPart {
 pub struct Standing {
     /// What the calls are on.
     pub scope: Scope,
-    /// Which calls; `None`: all that the disturbance applies to.
-    pub on: Option<Call>,
+    /// Which calls; none named: all that the disturbance applies to.
+    pub on: &'static [Call],
     /// How many calls it hits.
     pub times: Times,
     /// As what it is counted: once, when it first hits.
@@ -259,7 +266,8 @@ impl StepState {
                 Times::Always => true,
                 Times::Count(count) => armed.hits < count,
             };
-            is_left && on.is_none_or(|on| on == call) && applies(disturbance, call) && is_on(scope)
+            let is_meant = on.is_empty() || on.contains(&call);
+            is_left && is_meant && applies(disturbance, call) && is_on(scope)
         })?;
         self.standing[at].hits += 1;
         Some(at)
@@ -328,5 +336,6 @@ fn applies(disturbance: Disturbance, call: Call) -> bool {
         Disturbance::LieAboutFlush | Disturbance::FailSync { .. } => is_sync,
         Disturbance::DeferSyncError | Disturbance::SwallowSyncError => call == Call::Sync,
         Disturbance::GoReadOnly => call.is_mutating(),
+        Disturbance::ListInOrder { .. } => call == Call::List,
     }
 }

@@ -46,6 +46,11 @@ impl SimDisk {
         assert!(!is_crash, "a crash belongs to a step");
         self.disk.borrow_mut().state.step.arm(standing);
     }
+
+    /// Ends every standing fault, as a node that goes down does. What hit nothing is counted as missed.
+    pub fn disarm(&self) {
+        self.disk.borrow_mut().disarm();
+    }
 }
 
 impl Disk {
@@ -67,6 +72,13 @@ impl Disk {
         self.state.step.reset();
         let crashed = self.state.health.frozen.map(|(restart, _)| restart);
         StepOutcome { calls, crashed, missed }
+    }
+
+    /// Ends every standing fault. What hit nothing is counted as missed.
+    pub(super) fn disarm(&mut self) {
+        for cause in self.state.step.disarm() {
+            self.state.faults.miss(cause);
+        }
     }
 
     /// Lets a call in, with what is to disturb it.
@@ -150,8 +162,21 @@ impl Disk {
         if let Some(fault) = fault.filter(|_| is_seen_at_once(disturbance)) {
             self.state.faults.read(fault);
         }
-        if disturbance == Disturbance::GoReadOnly {
-            self.state.health.is_read_only = true;
+        match disturbance {
+            Disturbance::GoReadOnly => self.state.health.is_read_only = true,
+            Disturbance::ListInOrder { order } => self.state.listing_order = order,
+            Disturbance::Crash { .. }
+            | Disturbance::Fail { .. }
+            | Disturbance::Short { .. }
+            | Disturbance::LieAboutFlush
+            | Disturbance::LoseWrite
+            | Disturbance::ShearWrite { .. }
+            | Disturbance::MisdirectWrite { .. }
+            | Disturbance::MisdirectRead { .. }
+            | Disturbance::CorruptRead { .. }
+            | Disturbance::FailSync { .. }
+            | Disturbance::DeferSyncError
+            | Disturbance::SwallowSyncError => {}
         }
         self.admit(call)?;
         let is_sync = matches!(call, Call::Sync | Call::SyncDirectory);
@@ -226,7 +251,8 @@ fn is_seen_at_once(disturbance: Disturbance) -> bool {
         | Disturbance::MisdirectRead { .. }
         | Disturbance::CorruptRead { .. }
         | Disturbance::FailSync { .. }
-        | Disturbance::GoReadOnly => true,
+        | Disturbance::GoReadOnly
+        | Disturbance::ListInOrder { .. } => true,
         Disturbance::Crash { .. }
         | Disturbance::LieAboutFlush
         | Disturbance::LoseWrite

@@ -104,7 +104,8 @@ impl Disk {
             | Disturbance::MisdirectWrite { .. }
             | Disturbance::MisdirectRead { .. }
             | Disturbance::CorruptRead { .. }
-            | Disturbance::GoReadOnly => unreachable!("entering a sync handles or refuses these"),
+            | Disturbance::GoReadOnly
+            | Disturbance::ListInOrder { .. } => unreachable!("entering a sync handles or refuses these"),
         }
         Ok(())
     }
@@ -171,7 +172,8 @@ impl Disk {
                 | Disturbance::CorruptRead { .. }
                 | Disturbance::DeferSyncError
                 | Disturbance::SwallowSyncError
-                | Disturbance::GoReadOnly,
+                | Disturbance::GoReadOnly
+                | Disturbance::ListInOrder { .. },
             ) => unreachable!("entering a directory sync handles or refuses these"),
         }
         Ok(())

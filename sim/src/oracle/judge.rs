@@ -27,7 +27,7 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
         }
     }
     violations.extend(check_promises(view));
-    if view.writes_land {
+    if view.writes_land && view.lies_at_most_once {
         violations.extend(check_served(view));
     }
     if view.verdict.is_served() {

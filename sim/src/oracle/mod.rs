@@ -9,6 +9,7 @@
 //! conclude), [`invariants`] (what must hold whatever it concludes), [`sample`] (which of them a world is
 //! asked), [`check`] and [`violation`] (what did not).
 
+pub mod answer;
 pub mod boot_view;
 pub mod check;
 pub mod damage;

@@ -21,6 +21,8 @@ pub enum Life {
     Adopted,
     /// Below the floor: retention may delete it, or has.
     Retained,
+    /// Put into a log by hand: it counts for nothing until a recovery adopts it.
+    Planted,
     /// A recovery went on without it. Its offsets are free again, unless they were promised.
     Lost,
 }
@@ -196,6 +198,11 @@ impl Truth {
             } else {
                 strangers += 1;
                 let place = (batch.segment, batch.position);
+                if let Some(index) = self.stranger_at(batch).filter(|index| *index < before) {
+                    found[index] = true;
+                    self.writes[index].life = Life::Adopted;
+                    continue;
+                }
                 self.append(None, (batch.base, batch.next), place, batch.bytes, Life::Adopted);
             }
         }
@@ -209,6 +216,15 @@ impl Truth {
         self.survivors_next = self.survivors_next.max(next);
         self.indistinguishable += strangers;
         strangers
+    }
+
+    /// The newest batch that was put at this place by no writer, and is not adopted.
+    fn stranger_at(&self, lying: &Lying<'_>) -> Option<usize> {
+        self.writes.iter().rposition(|write| {
+            write.life == Life::Planted
+                && (write.segment, write.position) == (lying.segment, lying.position)
+                && self.bytes_of(write) == lying.bytes
+        })
     }
 
     /// Notes that the chain starts at `floor` from now on.

@@ -125,6 +125,70 @@ impl FaultKind {
     }
 }
 
+/// What a kind of fault means as a step of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsStep {
+    /// Bytes of a file are damaged now.
+    Bytes,
+    /// A batch is laid somewhere now. A partition as the target means its newest batch.
+    Batch,
+    /// An entry of a partition's directory comes or goes now.
+    Entry,
+    /// Listings come in another order from now on.
+    Listing,
+    /// Calls on the target go wrong from now on, as often as the fault says, until the node goes down.
+    Calls,
+}
+
+impl FaultKind {
+    /// What it means as a step of its own.
+    pub const fn as_step(self) -> AsStep {
+        match self {
+            Self::BitFlip
+            | Self::Zeroed
+            | Self::Noise
+            | Self::ShornWrite
+            | Self::LostWrite
+            | Self::LatentSectorError => AsStep::Bytes,
+            Self::MisdirectedWrite
+            | Self::ForeignBatch
+            | Self::StaleGenerationBatch
+            | Self::DuplicateBatch => AsStep::Batch,
+            Self::LostDirectoryEntry
+            | Self::UndoneRename
+            | Self::UndoneUnlink
+            | Self::StrayFile
+            | Self::OperatorDeletesIndex
+            | Self::OperatorCopiesSegment
+            | Self::OperatorRestoresFile
+            | Self::OperatorDropsLedger => AsStep::Entry,
+            Self::ListingOrder => AsStep::Listing,
+            Self::LyingFlush
+            | Self::MisdirectedRead
+            | Self::TransientReadCorruption
+            | Self::ReadError
+            | Self::WriteError
+            | Self::SyncFailure
+            | Self::DeferredSyncError
+            | Self::SwallowedSyncError
+            | Self::ShortRead
+            | Self::ShortWrite
+            | Self::Interrupted
+            | Self::NoSpace
+            | Self::TooManyFiles
+            | Self::PermissionDenied
+            | Self::ReadOnly => AsStep::Calls,
+        }
+    }
+
+    /// Whether it can happen to a storage call, as a child of a step.
+    pub const fn hits_calls(self) -> bool {
+        let hits_both =
+            matches!(self, Self::ShornWrite | Self::LostWrite | Self::MisdirectedWrite | Self::ListingOrder);
+        hits_both || matches!(self.as_step(), AsStep::Calls)
+    }
+}
+
 words! {
     /// Crash choices that reach counts as fault kinds too.
     TornKind, "a torn write" {
@@ -174,6 +238,43 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Why the fault means nothing as a step of its own; `None` if it means something.
+    pub fn nonsense_as_step(&self) -> Option<&'static str> {
+        let is_any = self.target == Target::Any;
+        let is_batch = matches!(self.target, Target::Batch { field: None, .. } | Target::Partition(_));
+        let is_stray = self.kind == FaultKind::StrayFile;
+        match self.kind.as_step() {
+            AsStep::Bytes if is_any => Some("it damages bytes, and no partition is named"),
+            AsStep::Batch if !is_batch => Some("it is about a whole batch"),
+            AsStep::Entry if is_any => Some("it is about a name, and no partition is named"),
+            AsStep::Entry if is_stray && !matches!(self.target, Target::Name { .. }) => {
+                Some("it needs the property name")
+            }
+            AsStep::Calls => self.nonsense_at_calls(),
+            AsStep::Bytes | AsStep::Batch | AsStep::Entry | AsStep::Listing => None,
+        }
+    }
+
+    /// Why the fault means nothing as a child of a step; `None` if it means something.
+    pub fn nonsense_inside(&self) -> Option<&'static str> {
+        if self.kind.hits_calls() {
+            self.nonsense_at_calls()
+        } else {
+            Some("it happens to what lies on the disk, and not to a call")
+        }
+    }
+
+    fn nonsense_at_calls(&self) -> Option<&'static str> {
+        let is_misdirected = matches!(self.kind, FaultKind::MisdirectedRead | FaultKind::MisdirectedWrite);
+        if is_misdirected && self.target == Target::Any && self.to.partition.is_none() {
+            Some("it needs a destination")
+        } else if self.kind == FaultKind::Interrupted && self.times == Times::Always {
+            Some("a signal that comes for ever would be waited for for ever")
+        } else {
+            None
+        }
+    }
+
     /// A fault with every property at its default.
     pub const fn new(kind: FaultKind, target: Target) -> Self {
         Self {

@@ -33,7 +33,7 @@ pub use expect::{
     ActionWord, DispositionWord, ErrorClass, ExpectAnswer, ExpectPartition, ExpectPoll, ExpectSegment,
     Expectation, ReasonWord, StatusWord,
 };
-pub use fault::{Edit, Fault, FaultInside, FaultKind, StrayEntry, Times, TornKind};
+pub use fault::{AsStep, Edit, Fault, FaultInside, FaultKind, StrayEntry, Times, TornKind};
 pub use field::{BatchField, FieldSpan, FrameField, HeaderField, IndexField, LedgerField, SuperblockField};
 pub use generate::{
     FilesystemKnob, GENERATOR, ImageBatch, ImagePartition, ImageSegment, ImageShape, Knobs, RegimeKnob,

@@ -170,6 +170,21 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Whether one field is meant, and not all of what it lies in.
+    pub const fn names_field(&self) -> bool {
+        match self {
+            Self::Batch { field, .. } => field.is_some(),
+            Self::IndexEntry { field, .. } => field.is_some(),
+            Self::LedgerRecord { field, .. } => field.is_some(),
+            Self::Superblock { field, .. } => field.is_some(),
+            Self::Any | Self::Partition(_) | Self::Segment { .. } | Self::File { .. } | Self::Name { .. } => {
+                false
+            }
+        }
+    }
+}
+
 /// Where misdirected or copied bytes go. What is `None` is as at the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Destination {

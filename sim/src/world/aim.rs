@@ -89,6 +89,29 @@ pub(super) fn spot(node: &Node, target: &Target) -> Option<Spot> {
     }
 }
 
+/// The whole of what a target names a field of, where that has a checksum of its own: a batch, a record of
+/// the ledger, a superblock.
+pub(super) fn whole_element(node: &Node, target: &Target) -> Option<Spot> {
+    let whole = match target {
+        Target::Batch { partition, batch, .. } => {
+            Target::Batch { partition: *partition, batch: *batch, field: None }
+        }
+        Target::LedgerRecord { partition, record, .. } => {
+            Target::LedgerRecord { partition: *partition, record: *record, field: None }
+        }
+        Target::Superblock { partition, slot, .. } => {
+            Target::Superblock { partition: *partition, slot: *slot, field: None }
+        }
+        Target::Any
+        | Target::Partition(_)
+        | Target::Segment { .. }
+        | Target::IndexEntry { .. }
+        | Target::File { .. }
+        | Target::Name { .. } => return None,
+    };
+    spot(node, &whole)
+}
+
 /// Where a batch was written, or a field of it.
 fn batch_spot(node: &Node, namespace: Namespace, batch: BatchId, field: Option<BatchField>) -> Option<Spot> {
     let slot = slot_of(node, namespace)?;

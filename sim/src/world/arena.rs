@@ -4,6 +4,7 @@ use recovery_core::observe::Workspace;
 
 use super::event::Recorder;
 use super::meter::Meter;
+use super::poll::Reading;
 use super::serve::Scratch;
 use crate::disk::{Injection, SimDisk};
 
@@ -13,6 +14,7 @@ pub struct Arena {
     pub(super) workspace: Option<(u32, Workspace)>,
     pub(super) recorder: Recorder,
     pub(super) scratch: Scratch,
+    pub(super) reading: Reading,
     pub(super) injections: Vec<Injection>,
     /// Measures the worlds that are run on it, if it is switched on.
     pub meter: Meter,
@@ -26,6 +28,7 @@ impl Arena {
             workspace: None,
             recorder: Recorder::new(),
             scratch: Scratch::default(),
+            reading: Reading::default(),
             injections: Vec::new(),
             meter: Meter::OFF,
         }

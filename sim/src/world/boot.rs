@@ -168,5 +168,8 @@ pub(super) fn create(
     if slot.header.first_offset.get() > 0 {
         look::lay_first_segment(disk, &slot.components, slot.header.first_offset)?;
     }
+    if let Some(frontier) = slot.header.superblock_frontier {
+        look::lay_superblock(disk, &slot.components, frontier)?;
+    }
     Ok(boot(disk, slot, workspace, meter))
 }

@@ -3,30 +3,34 @@
 //! Promises: a fault that finds no place is missed, and says so. Leaves out: faults inside a step
 //! ([`super::interrupt`]).
 
-use recovery_core::format::{FileName, stamp};
+use recovery_core::format::FileName;
 use recovery_core::storage::Name;
 use recovery_core::units::Namespace;
 
 use super::aim::{self, Spot};
-use super::look;
 use super::node::Node;
 use super::places::places;
+use super::{interrupt, look, restamp, standing};
 use crate::disk::{Cause, Damage, DirectoryId, FaultId, Stray, View};
 use crate::oracle::damage::Place;
-use crate::schedule::{BatchId, Edit, Fault, FaultKind, FileRole, StrayEntry, Target};
+use crate::oracle::truth::Write;
+use crate::schedule::{AsStep, BatchId, Edit, Fault, FaultKind, FileRole, StrayEntry, Target};
 
-/// Applies a fault. `None` if it found no place.
-pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
+/// Applies a fault, or arms it; whether it found its place.
+pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> bool {
+    let waits = fault.kind.as_step() == AsStep::Calls;
     let places = places(node, fault);
-    let applied = act(node, fault, keeps_cache);
-    if applied.is_none() {
+    let found = if waits { standing::arm(node, fault) } else { act(node, fault, keeps_cache).map(drop) };
+    if found.is_none() {
         node.disk.miss(Cause::Fault(fault.kind));
+    } else if !fault.kind.is_legal() && waits {
+        mark_damaged(node, fault, None, false);
     } else if !fault.kind.is_legal() {
         for (slot, place) in places {
             node.slots[slot].truth.damages.add(place);
         }
     }
-    applied
+    found.is_some()
 }
 
 /// What no crash explains may hit the partitions of a fault inside a step, or any partition of the node, and
@@ -58,7 +62,7 @@ fn act(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
             let spot = aim::spot(node, &fault.target)?;
             damage(spot, Damage::Unreadable { position: spot.position, length: spot.length })
         }
-        FaultKind::LostWrite => lose(node, fault, keeps_cache),
+        FaultKind::LostWrite | FaultKind::ShornWrite => lose(node, fault, keeps_cache),
         FaultKind::ForeignBatch
         | FaultKind::DuplicateBatch
         | FaultKind::StaleGenerationBatch
@@ -81,15 +85,8 @@ fn act(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
         }
         FaultKind::OperatorCopiesSegment => copy_segment(node, fault),
         FaultKind::StrayFile => stray(node, fault),
-        FaultKind::ListingOrder => {
-            let order = match fault.edit {
-                Some(Edit::Value(value)) => value,
-                Some(Edit::Bit(_)) | None => 1,
-            };
-            Some(node.disk.set_listing_order(order, cause))
-        }
-        FaultKind::ShornWrite
-        | FaultKind::LyingFlush
+        FaultKind::ListingOrder => Some(node.disk.set_listing_order(interrupt::listing_order(fault), cause)),
+        FaultKind::LyingFlush
         | FaultKind::MisdirectedRead
         | FaultKind::TransientReadCorruption
         | FaultKind::ReadError
@@ -107,69 +104,85 @@ fn act(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
     }
 }
 
-/// Flips a bit of a field, or gives it a value; with `restamp` the checksums are made to fit.
+/// Flips a bit of a field, or gives it a value; with `restamp` the checksums are made to fit, where there
+/// are any and the bytes still have a form that can have them.
 fn edit(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
-    let cause = Cause::Fault(fault.kind);
-    let spot = aim::spot(node, &fault.target)?;
-    if spot.length == 0 {
-        return None;
-    }
-    if fault.restamp {
-        return edit_restamped(node, fault, spot, keeps_cache);
-    }
-    match fault.edit {
-        Some(Edit::Value(value)) => {
-            let width = spot.length.min(8) as usize;
-            let bytes = &value.to_le_bytes()[..width];
-            let damage = Damage::Overwrite { position: spot.position, bytes };
-            node.disk.damage(spot.file, damage, cause, keeps_cache)
+    let spot = aim::spot(node, &fault.target).filter(|spot| spot.length > 0)?;
+    let whole = if fault.restamp { aim::whole_element(node, &fault.target) } else { None };
+    let (around, bytes) = match (whole, fault.edit) {
+        (Some(whole), _) => (whole, edit_whole(node, fault, &spot, &whole)?),
+        (None, Some(Edit::Value(_))) => {
+            // Where no field is named, a value is as wide as it is.
+            let length = if fault.target.names_field() { spot.length } else { spot.length.min(8) };
+            let mut bytes = bytes_at(node, &Spot { length, ..spot })?;
+            change(&mut bytes, fault);
+            (spot, bytes)
         }
-        Some(Edit::Bit(bit)) => flip(node, spot, bit, cause, keeps_cache),
-        None => flip(node, spot, 0, cause, keeps_cache),
-    }
+        (None, Some(Edit::Bit(bit))) => return flip(node, spot, bit, keeps_cache),
+        (None, None) => return flip(node, spot, 0, keeps_cache),
+    };
+    let damage = Damage::Overwrite { position: around.position, bytes: &bytes };
+    node.disk.damage(around.file, damage, Cause::Fault(fault.kind), keeps_cache)
 }
 
-fn flip(node: &Node, spot: Spot, bit: u32, cause: Cause, keeps_cache: bool) -> Option<FaultId> {
+fn flip(node: &Node, spot: Spot, bit: u32, keeps_cache: bool) -> Option<FaultId> {
     let position = spot.position + u64::from(bit / 8) % spot.length;
     let damage = Damage::FlipBit { position, bit: (bit % 8) as u8 };
-    node.disk.damage(spot.file, damage, cause, keeps_cache)
+    node.disk.damage(spot.file, damage, Cause::Fault(FaultKind::BitFlip), keeps_cache)
 }
 
-fn edit_restamped(node: &Node, fault: &Fault, spot: Spot, keeps_cache: bool) -> Option<FaultId> {
-    let Target::Batch { partition, batch, .. } = &fault.target else { return None };
-    let truth = &node.slots[spot.slot].truth;
-    let write = truth.find(*batch)?;
-    let mut bytes = truth.bytes_of(write).to_vec();
-    let at = usize::try_from(spot.position - write.position).ok()?;
+/// A batch, record or superblock with one field changed, and its checksums made to fit.
+fn edit_whole(node: &Node, fault: &Fault, spot: &Spot, whole: &Spot) -> Option<Vec<u8>> {
+    let mut bytes = bytes_at(node, whole)?;
+    let from = usize::try_from(spot.position - whole.position).ok()?;
+    let to = (from + usize::try_from(spot.length).ok()?).min(bytes.len());
+    change(bytes.get_mut(from..to).filter(|field| !field.is_empty())?, fault);
+    if let Target::Batch { .. } = &fault.target {
+        // What is no batch any more has no checksums that could fit.
+        let _is_stamped = restamp::batch(&mut bytes);
+    } else {
+        restamp::record(&mut bytes);
+    }
+    Some(bytes)
+}
+
+/// The bytes at a place as reads see them; as many as there are.
+fn bytes_at(node: &Node, spot: &Spot) -> Option<Vec<u8>> {
+    let length = node.disk.length_of(spot.file, View::Visible);
+    let end = spot.position.saturating_add(spot.length).min(length);
+    let mut bytes = vec![0; usize::try_from(end.checked_sub(spot.position)?).ok()?];
+    node.disk.peek(spot.file, View::Visible, spot.position, &mut bytes);
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+/// Changes a field as the fault says. Bits behind its end start over.
+fn change(field: &mut [u8], fault: &Fault) {
+    let width = field.len();
     match fault.edit {
         Some(Edit::Value(value)) => {
-            let width = spot.length.min(8) as usize;
-            bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+            let value = value.to_le_bytes();
+            let short = width.min(value.len());
+            field[..short].copy_from_slice(&value[..short]);
+            if fault.target.names_field() {
+                field[short..].fill(0);
+            }
         }
-        Some(Edit::Bit(bit)) => bytes[at + field_byte(bit, spot.length)] ^= 1 << (bit % 8),
-        None => bytes[at] ^= 1,
+        Some(Edit::Bit(bit)) => field[(bit / 8) as usize % width] ^= 1 << (bit % 8),
+        None => field[0] ^= 1,
     }
-    restamp(&mut bytes)?;
-    let damage = Damage::Overwrite { position: write.position, bytes: &bytes };
-    assert!(*partition == node.slots[spot.slot].header.namespace, "a spot lies in its target's partition");
-    node.disk.damage(spot.file, damage, Cause::Fault(fault.kind), keeps_cache)
 }
 
-/// The byte of a field of `width` bytes in which a bit lies; bits behind the field start over.
-fn field_byte(bit: u32, width: u64) -> usize {
-    usize::try_from(u64::from(bit / 8) % width).expect("a field is short")
-}
-
-/// Makes the checksums of a batch fit what it says, so that the edit verifies.
-fn restamp(bytes: &mut [u8]) -> Option<()> {
-    let header = recovery_core::format::BatchHeader::read(bytes.get(..256)?.try_into().expect("256 bytes"));
-    stamp(bytes, header.partition_id, header.base_offset, header.base_timestamp).ok().map(drop)
-}
-
-/// A range that was written and never reached the medium: zeros there, and the old length at the end.
+/// A range that was written and never reached the medium, or all of it but its first bytes: zeros there, and
+/// the old length at the end.
 fn lose(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
     let cause = Cause::Fault(fault.kind);
-    let spot = aim::spot(node, &fault.target)?;
+    let mut spot = aim::spot(node, &fault.target)?;
+    if fault.kind == FaultKind::ShornWrite {
+        // Something of it is new, and something is not, or it would not be shorn.
+        let new = fault.bytes.unwrap_or(spot.length.div_ceil(2)).clamp(1, spot.length.max(2) - 1);
+        spot.position += new;
+        spot.length = spot.length.checked_sub(new).filter(|rest| *rest > 0)?;
+    }
     let file_length = node.disk.length_of(spot.file, View::Visible);
     if spot.position >= file_length {
         return None;
@@ -185,16 +198,16 @@ fn lose(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
 /// Lays the bytes of a batch somewhere else: over another batch, or at a chain's end.
 fn lay(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
     let cause = Cause::Fault(fault.kind);
-    let Target::Batch { partition, batch, .. } = &fault.target else { return None };
-    let source = aim::slot_of(node, *partition)?;
+    let partition = fault.target.partition()?;
+    let source = aim::slot_of(node, partition)?;
     let truth = &node.slots[source].truth;
-    let write = truth.find(*batch)?;
+    let write = moved(truth.writes(), &fault.target)?;
     let bytes = truth.bytes_of(write).to_vec();
-    let to = fault.to.partition.unwrap_or(*partition);
-    let place = destination(node, fault, to, *batch)?;
+    let to = fault.to.partition.unwrap_or(partition);
+    let place = destination(node, fault, to, write.batch?)?;
     // Where a write was meant to go must be there too, or the fault finds no place.
     let meant = if fault.kind == FaultKind::MisdirectedWrite {
-        Some(aim::whole(node, *partition, FileRole::Log(write.segment))?)
+        Some(aim::whole(node, partition, FileRole::Log(write.segment))?)
     } else {
         None
     };
@@ -209,6 +222,25 @@ fn lay(node: &Node, fault: &Fault, keeps_cache: bool) -> Option<FaultId> {
         node.disk.damage(meant.file, damage, cause, keeps_cache);
     }
     Some(laid)
+}
+
+/// The batch that a fault moves: the one it names, or the newest that the schedule has a name for.
+pub(super) fn moved<'a>(writes: &'a [Write], target: &Target) -> Option<&'a Write> {
+    let named = match target {
+        Target::Batch { batch, .. } => Some(*batch),
+        Target::Any
+        | Target::Partition(_)
+        | Target::Segment { .. }
+        | Target::IndexEntry { .. }
+        | Target::LedgerRecord { .. }
+        | Target::Superblock { .. }
+        | Target::File { .. }
+        | Target::Name { .. } => None,
+    };
+    writes.iter().rev().find(|write| match named {
+        Some(batch) => write.batch == Some(batch),
+        None => write.batch.is_some(),
+    })
 }
 
 pub(super) fn destination(node: &Node, fault: &Fault, to: Namespace, source: BatchId) -> Option<Spot> {

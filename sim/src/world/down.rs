@@ -3,7 +3,7 @@
 use super::event::EventCode;
 use super::interrupt;
 use super::meter::Phase;
-use super::node::Service;
+use super::node::{Lies, Service};
 use super::run::World;
 use super::serve::Answer;
 use crate::run::tally::Tally;
@@ -27,6 +27,7 @@ impl World<'_> {
         }
         let report = self.node.disk.crash(crash.restart(), &choice);
         self.node.is_up = false;
+        (self.node.is_waiting, self.node.lies) = (false, Lies::default());
         tally.crashes += 1;
         *tally.restarts.entry(crash.restart()).or_default() += 1;
         let counts = u64::from(report.kept) << 32 | u64::from(report.lost);

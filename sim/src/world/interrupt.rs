@@ -24,10 +24,11 @@ pub(super) fn injection(node: &Node, interruption: &Interruption) -> Option<Inje
     }
 }
 
-fn disturbance(node: &Node, fault: &Fault) -> Option<Disturbance> {
+/// What a fault does to a call; `None` if what it needs is not there.
+pub(super) fn disturbance(node: &Node, fault: &Fault) -> Option<Disturbance> {
     let fail = |errno| Some(Disturbance::Fail { errno });
     match fault.kind {
-        FaultKind::ReadError | FaultKind::WriteError | FaultKind::LatentSectorError => fail(Errno::IO),
+        FaultKind::ReadError | FaultKind::WriteError => fail(Errno::IO),
         FaultKind::Interrupted => fail(Errno::INTERRUPTED),
         FaultKind::NoSpace => fail(Errno::NO_SPACE),
         FaultKind::TooManyFiles => fail(Errno::TOO_MANY_FILES),
@@ -45,7 +46,8 @@ fn disturbance(node: &Node, fault: &Fault) -> Option<Disturbance> {
         }),
         FaultKind::DeferredSyncError => Some(Disturbance::DeferSyncError),
         FaultKind::SwallowedSyncError => Some(Disturbance::SwallowSyncError),
-        FaultKind::TransientReadCorruption | FaultKind::BitFlip => {
+        FaultKind::ListingOrder => Some(Disturbance::ListInOrder { order: listing_order(fault) }),
+        FaultKind::TransientReadCorruption => {
             let bit = match fault.edit {
                 Some(Edit::Bit(bit)) => bit,
                 Some(Edit::Value(_)) | None => 0,
@@ -60,20 +62,30 @@ fn disturbance(node: &Node, fault: &Fault) -> Option<Disturbance> {
                 Disturbance::MisdirectWrite { file: spot.file, position: spot.position }
             })
         }
-        FaultKind::Zeroed
+        FaultKind::BitFlip
+        | FaultKind::Zeroed
         | FaultKind::Noise
+        | FaultKind::LatentSectorError
         | FaultKind::ForeignBatch
         | FaultKind::StaleGenerationBatch
         | FaultKind::DuplicateBatch
         | FaultKind::LostDirectoryEntry
         | FaultKind::UndoneRename
         | FaultKind::UndoneUnlink
-        | FaultKind::ListingOrder
         | FaultKind::StrayFile
         | FaultKind::OperatorDeletesIndex
         | FaultKind::OperatorCopiesSegment
         | FaultKind::OperatorRestoresFile
         | FaultKind::OperatorDropsLedger => None,
+    }
+}
+
+/// The order of listings that a fault names.
+pub(super) fn listing_order(fault: &Fault) -> u64 {
+    match fault.edit {
+        Some(Edit::Value(value)) => value,
+        Some(Edit::Bit(bit)) => 1 << (bit % 64),
+        None => 1,
     }
 }
 

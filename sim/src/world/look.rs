@@ -1,6 +1,6 @@
 //! What a disk holds, for whoever judges: partition images, fences, and the few files a world lays itself.
 
-use recovery_core::format::FileName;
+use recovery_core::format::{FileName, Superblock, SuperblockSlot};
 use recovery_core::storage::{Errno, Name, Storage, StorageError, exact};
 use recovery_core::units::{Offset, SegmentStart};
 
@@ -100,6 +100,25 @@ pub(super) fn lay_first_segment(
     let start = SegmentStart::at(first);
     lay_file(disk, components, &FileName::log(start), &[])?;
     lay_file(disk, components, &FileName::index(start), &[])
+}
+
+/// Lays a superblock that reserves the offsets below `frontier`, durably, as another server leaves it.
+pub(super) fn lay_superblock(
+    disk: &SimDisk,
+    components: &[Name],
+    frontier: Offset,
+) -> Result<(), StorageError> {
+    let superblock = Superblock {
+        sequence: 1,
+        cluster: 1,
+        replica: 0,
+        replica_count: 1,
+        view: 0,
+        log_view: 0,
+        commit: 0,
+        offset_frontier: frontier,
+    };
+    lay_file(disk, components, &SuperblockSlot::A.name(), &superblock.encode())
 }
 
 /// Lays a file with `bytes`, durably.

@@ -5,7 +5,8 @@
 //! out: what is right, which the oracle says from what the world shows it; how it looks, which reports do.
 //!
 //! In reading order: [`run`] (one schedule from its first step to its last), `node` and `boot` (what lives
-//! on a disk, and a start of it), `serve` (what clients ask), `aim` (from a target of the schedule to a
+//! on a disk, and a start of it), `serve` and `poll` (what clients ask), `damage`, `standing`, `plant`
+//! and `interrupt` (what goes wrong), `aim` (from a target of the schedule to a
 //! place on a disk), `look` (what a disk holds, for whoever judges), `event` (the digest).
 
 mod aim;
@@ -20,10 +21,14 @@ pub mod meter;
 mod node;
 mod outcome;
 mod places;
+mod plant;
+mod poll;
 mod producer;
 mod report;
+mod restamp;
 mod run;
 mod serve;
+mod standing;
 mod start;
 mod told;
 mod watch;

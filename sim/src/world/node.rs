@@ -9,9 +9,9 @@ use recovery_core::partition::{PartitionOptions, Writer};
 use recovery_core::storage::Name;
 use recovery_core::units::{Incarnation, Length};
 
-use crate::disk::SimDisk;
+use crate::disk::{Disturbance, SimDisk};
 use crate::oracle::truth::Truth;
-use crate::schedule::PartitionHeader;
+use crate::schedule::{PartitionHeader, Times};
 
 /// The life of every partition until topics can be deleted and made again.
 pub(super) const INCARNATION: Incarnation = Incarnation::new(1);
@@ -53,9 +53,36 @@ impl Slot {
     }
 }
 
+/// What faults do that calls do not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lies {
+    /// Reads return what does not lie there.
+    pub(super) reads: bool,
+    /// Writes or syncs succeed that did not.
+    pub(super) successes: bool,
+    /// Looking twice does not help: reads lie more than once, or in a way that verifies.
+    pub(super) lasts: bool,
+}
+
+impl Lies {
+    /// Adds what one fault does.
+    pub(super) fn add(&mut self, disturbance: &Disturbance, times: Times) {
+        self.successes |= disturbance.hides_a_failure();
+        // A batch of its own that is read from elsewhere verifies, so nobody has a reason to look twice.
+        let verifies = matches!(disturbance, Disturbance::MisdirectRead { .. });
+        let repeats = verifies || times != Times::Count(1) || self.reads;
+        self.lasts |= disturbance.changes_reads() && repeats;
+        self.reads |= disturbance.changes_reads();
+    }
+}
+
 /// One node of a world.
 pub(super) struct Node {
     pub(super) disk: SimDisk,
     pub(super) slots: Vec<Slot>,
     pub(super) is_up: bool,
+    /// Whether a fault lies in wait.
+    pub(super) is_waiting: bool,
+    /// What standing faults do that calls do not say.
+    pub(super) lies: Lies,
 }

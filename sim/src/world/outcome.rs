@@ -3,9 +3,10 @@
 //! Promises: a changed read pattern changes no outcome.
 
 use recovery_core::decide::{Action, Disposition, Verdict};
-use recovery_core::units::Namespace;
+use recovery_core::units::{Namespace, Offset};
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::poll::Reply;
 use crate::disk::{Node, SimDisk, View};
 
 /// The outcome so far.
@@ -24,13 +25,30 @@ impl Outcome {
             Disposition::Refuse(reason) => self.word(reason.code()),
             Disposition::Serve | Disposition::ServeFrom { .. } | Disposition::Unavailable(_) => {}
         }
-        self.number(verdict.next_offset.map_or(u64::MAX, recovery_core::units::Offset::get));
+        self.number(verdict.next_offset.map_or(u64::MAX, Offset::get));
         for segment in &verdict.segments {
             self.number(segment.start.get());
             self.word(segment.action.code());
             match segment.action {
                 Action::Cut { at, .. } => self.number(at.get()),
                 Action::Keep | Action::RebuildIndex => {}
+            }
+        }
+    }
+
+    /// Adds an answer to a client.
+    pub(super) fn answer(&mut self, namespace: Namespace, reply: &Reply) {
+        self.number(namespace.packed());
+        match reply {
+            Reply::Messages { count, first, next, .. } => {
+                self.word("messages");
+                self.number(*count);
+                self.number(first.map_or(u64::MAX, Offset::get));
+                self.number(next.get());
+            }
+            Reply::Error { class, code } => {
+                self.word(class.code());
+                self.word(code);
             }
         }
     }

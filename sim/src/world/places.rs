@@ -7,7 +7,7 @@ use crate::oracle::damage::Place;
 use crate::schedule::{Fault, FaultKind, Target};
 
 use super::aim::{self, Spot};
-use super::damage::{destination, entry};
+use super::damage::{destination, entry, moved};
 use super::node::Node;
 
 /// The places of a fault that acts now, each with the index of its partition's slot.
@@ -17,6 +17,7 @@ pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
         | FaultKind::Zeroed
         | FaultKind::Noise
         | FaultKind::LatentSectorError
+        | FaultKind::ShornWrite
         | FaultKind::LostWrite => aim::spot(node, &whole_if_restamped(fault)).map(at).into_iter().collect(),
         FaultKind::ForeignBatch
         | FaultKind::DuplicateBatch
@@ -38,7 +39,6 @@ pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
         }
         // Reads and reports are told of apart, and an order of names is no damage.
         FaultKind::ListingOrder
-        | FaultKind::ShornWrite
         | FaultKind::LyingFlush
         | FaultKind::MisdirectedRead
         | FaultKind::TransientReadCorruption
@@ -75,11 +75,14 @@ fn whole_if_restamped(fault: &Fault) -> Target {
 
 /// Where a batch is laid, and where it was meant to be.
 fn laid(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
-    let Target::Batch { partition, batch, .. } = &fault.target else { return Vec::new() };
-    let meant = Target::Batch { partition: *partition, batch: *batch, field: None };
+    let Some(partition) = fault.target.partition() else { return Vec::new() };
+    let source = aim::slot_of(node, partition).map(|slot| node.slots[slot].truth.writes());
+    let write = source.and_then(|writes| moved(writes, &fault.target));
+    let Some(batch) = write.and_then(|write| write.batch) else { return Vec::new() };
+    let meant = Target::Batch { partition, batch, field: None };
     let Some(meant) = aim::spot(node, &meant) else { return anywhere(node, fault) };
-    let to = fault.to.partition.unwrap_or(*partition);
-    let Some(place) = destination(node, fault, to, *batch) else { return Vec::new() };
+    let to = fault.to.partition.unwrap_or(partition);
+    let Some(place) = destination(node, fault, to, batch) else { return Vec::new() };
     let mut places = vec![at(Spot { length: meant.length, ..place })];
     if fault.kind == FaultKind::MisdirectedWrite {
         places.push(at(meant));

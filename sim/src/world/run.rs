@@ -8,18 +8,21 @@ use super::arena::Arena;
 use super::boot;
 use super::event::{EventCode, Recorder, word};
 use super::meter::{Meter, Phase};
-use super::node::{Node, Service, Slot};
+use super::node::{Lies, Node, Service, Slot};
 use super::outcome::Outcome;
+use super::poll::Reading;
 use super::report::{Failure, Report};
 use super::serve::{self, Answer, Scratch};
 use super::start::is_an_answer;
 use super::told::Told;
 use super::watch::Watch;
-use super::{aim, damage, interrupt, look};
+use super::{aim, damage, interrupt, look, plant, standing};
 use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
 use crate::oracle::judge;
 use crate::run::tally::Tally;
-use crate::schedule::{Action, FaultInside, FaultKind, Filesystem, Interruption, Schedule, Step};
+use crate::schedule::{
+    Action, CallPoint, Fault, FaultInside, FaultKind, Filesystem, Interruption, Plant, Schedule, Step,
+};
 
 /// Runs one schedule.
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Report {
@@ -36,11 +39,14 @@ pub(super) struct World<'a> {
     pub(super) workspace: Workspace,
     pub(super) recorder: Recorder,
     pub(super) scratch: Scratch,
+    pub(super) reading: Reading,
     pub(super) injections: Vec<Injection>,
     pub(super) calls: Vec<DiskEvent>,
     pub(super) outcome: Outcome,
     pub(super) failures: Vec<Failure>,
     pub(super) meter: Meter,
+    /// Whether a sync has failed since the node started.
+    pub(super) has_sync_failed: bool,
     pub(super) step: u32,
     pub(super) told: Option<Told>,
 }
@@ -66,15 +72,17 @@ impl<'a> World<'a> {
         let slots = header.partitions.iter().map(|partition| Slot::new(*partition)).collect();
         let mut world = Self {
             schedule,
-            node: Node { disk, slots, is_up: true },
+            node: Node { disk, slots, is_up: true, is_waiting: false, lies: Lies::default() },
             workspace,
             recorder,
             scratch: std::mem::take(&mut arena.scratch),
+            reading: std::mem::take(&mut arena.reading),
             injections: std::mem::take(&mut arena.injections),
             calls: Vec::new(),
             outcome: Outcome::new(),
             failures: Vec::new(),
             meter: arena.meter,
+            has_sync_failed: false,
             step: 0,
             told: watch.keeps_events.then(Told::default),
         };
@@ -187,16 +195,32 @@ impl<'a> World<'a> {
             (Action::Start, _) => self.start(tally),
             (Action::Crash(crash), _) => self.crash(crash, tally),
             (Action::Evict(namespace), _) => self.evict(*namespace),
-            (Action::Fault { fault, cached }, _) => match damage::apply(&mut self.node, fault, *cached) {
-                Some(_) => {
-                    self.recorder.note(EventCode::Fault, word(fault.kind.code()), 0, 0);
-                    Answer::Done
-                }
-                None => Answer::Missed,
-            },
+            (Action::Fault { fault, cached }, _) => self.fault(fault, *cached),
+            (Action::Plant(plant), _) => self.plant(plant),
+            (Action::Poll(poll), Some(index)) => self.poll(poll, index, tally),
             (action, Some(index)) => self.serve(action, index, tally),
             (_, None) => Answer::Missed,
         }
+    }
+
+    fn fault(&mut self, fault: &Fault, keeps_cache: bool) -> Answer {
+        if !damage::apply(&mut self.node, fault, keeps_cache) {
+            return Answer::Missed;
+        }
+        let at = CallPoint { on: standing::sync_of(fault.kind), call: 1 };
+        if self.lies(&FaultInside { at, fault: fault.clone() }) {
+            damage::mark_damaged(&mut self.node, fault, None, false);
+        }
+        self.recorder.note(EventCode::Fault, word(fault.kind.code()), 0, 0);
+        Answer::Done
+    }
+
+    fn plant(&mut self, plant: &Plant) -> Answer {
+        if plant::plant(&mut self.node, plant, self.step).is_none() {
+            return Answer::Missed;
+        }
+        self.recorder.note(EventCode::Fault, word("plant"), u64::from(plant.batch.0), 0);
+        Answer::Done
     }
 
     fn serve(&mut self, action: &Action, index: usize, tally: &mut Tally) -> Answer {
@@ -240,11 +264,12 @@ impl<'a> World<'a> {
         if !self.node.is_up {
             return Answer::Missed;
         }
-        let Node { disk, slots, is_up } = &mut self.node;
+        let Node { disk, slots, is_up, is_waiting, lies } = &mut self.node;
         for slot in slots {
             serve::stop(disk, slot, &mut self.recorder);
         }
-        *is_up = false;
+        (*is_up, *is_waiting, *lies) = (false, false, Lies::default());
+        disk.disarm();
         disk.remember();
         Answer::Done
     }
@@ -273,6 +298,7 @@ impl<'a> World<'a> {
                 None => self.recorder.note(EventCode::Call, a, call.position, call.length),
                 Some(errno) => {
                     *tally.call_errors.entry(call.call).or_default() += u64::from(!is_an_answer(errno));
+                    self.has_sync_failed |= matches!(call.call, Call::Sync | Call::SyncDirectory);
                     let number = u64::from(errno.raw().unsigned_abs());
                     self.recorder.note(EventCode::CallFailed, a, call.position, number);
                 }
@@ -303,6 +329,7 @@ impl<'a> World<'a> {
         arena.workspace = Some((self.schedule.world.window_bytes, self.workspace));
         arena.recorder = self.recorder;
         arena.scratch = self.scratch;
+        arena.reading = self.reading;
         arena.injections = self.injections;
         report
     }

@@ -98,7 +98,12 @@ pub(super) fn checkpoint(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorde
 pub(super) fn roll(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> Answer {
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
     let rolled = writer.roll(disk);
+    // A roll flushes first. If it fails behind that, what it flushed is there for readers all the same.
+    let readable = writer.chain().next_offset();
     let answer = acknowledged(slot, rolled, recorder);
+    if let Some(readable) = readable {
+        slot.truth.acknowledge(readable);
+    }
     if answer == Answer::Done {
         // A roll syncs the log before it seals it.
         promise_all(slot);

@@ -9,16 +9,15 @@ use super::boot::{self, Boot};
 use super::event::{EventCode, word};
 use super::look;
 use super::meter::Phase;
-use super::node::{Node, Slot};
+use super::node::{Lies, Node, Slot};
 use super::report::Failure;
 use super::run::World;
 use super::serve::Answer;
-use crate::disk::{Event as DiskEvent, Exposed, Injection, SimDisk};
+use crate::disk::{Event as DiskEvent, Exposed, SimDisk};
 use crate::oracle::boot_view::BootView;
 use crate::oracle::invariants::adopted_strangers;
 use crate::oracle::{Content, judge};
 use crate::run::tally::Tally;
-use crate::schedule::Times;
 
 impl World<'_> {
     pub(super) fn start(&mut self, tally: &mut Tally) -> Answer {
@@ -26,7 +25,11 @@ impl World<'_> {
             return Answer::Missed;
         }
         self.node.is_up = true;
-        let sees_truth = !self.injections.iter().any(|injection| injection.disturbance.changes_reads());
+        self.has_sync_failed = false;
+        let mut lies = self.node.lies;
+        for injection in &self.injections {
+            lies.add(&injection.disturbance, injection.times);
+        }
         for index in 0..self.node.slots.len() {
             let Node { disk, slots, .. } = &mut self.node;
             let slot = &mut slots[index];
@@ -34,7 +37,7 @@ impl World<'_> {
             let boot = boot::boot(disk, slot, &mut self.workspace, &mut self.meter);
             self.note_boot(index, &boot, tally);
             self.meter.enter(Phase::Oracle);
-            self.judge(index, &boot, sees_truth, tally);
+            self.judge(index, &boot, lies, tally);
         }
         Answer::Done
     }
@@ -61,10 +64,9 @@ impl World<'_> {
     }
 
     /// Lets the oracle look at a start, and tells the truth what became of every batch.
-    fn judge(&mut self, index: usize, boot: &Boot, sees_truth: bool, tally: &mut Tally) {
+    fn judge(&mut self, index: usize, boot: &Boot, lies: Lies, tally: &mut Tally) {
         let fails = |call: &DiskEvent| call.errno.is_some_and(|errno| !is_an_answer(errno));
-        let is_lied_to = self.injections.iter().any(|injection| injection.disturbance.hides_a_failure());
-        let is_calm = !is_lied_to && !self.calls.iter().any(fails);
+        let is_calm = !lies.successes && !self.calls.iter().any(fails);
         let slot = &mut self.node.slots[index];
         if let Some(first) = boot.facts.segments.first() {
             slot.truth.learn_floor(first.start.offset());
@@ -72,11 +74,11 @@ impl World<'_> {
         let view = BootView {
             has_ledger: slot.header.ledger,
             is_calm,
-            is_disturbed: !self.injections.is_empty(),
-            writes_land: !self.injections.iter().any(|injection| injection.disturbance.hides_a_failure()),
-            lies_at_most_once: lies_at_most_once(&self.injections),
+            is_disturbed: !self.injections.is_empty() || self.node.is_waiting,
+            writes_land: !lies.successes,
+            lies_at_most_once: !lies.lasts,
             failed_to_act: boot.failed_to_act,
-            sees_truth,
+            sees_truth: !lies.reads,
             expectation: boot::expectation(slot),
             before: boot.before.as_ref(),
             after: &boot.after,
@@ -108,7 +110,7 @@ impl World<'_> {
             let next = boot.verdict.next_offset.unwrap_or(Offset::ZERO);
             tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, next));
             // What is to go wrong inside this step may still hit the partition, in a sibling's start.
-            if self.injections.is_empty() {
+            if self.injections.is_empty() && !self.node.is_waiting {
                 end_damage(&self.node.disk, slot, boot);
             }
         }
@@ -118,12 +120,6 @@ impl World<'_> {
 /// Whether an error number is a definite answer about a name, and no failure.
 pub(super) fn is_an_answer(errno: Errno) -> bool {
     errno == Errno::NOT_FOUND || errno == Errno::EXISTS
-}
-
-/// Whether at most one read is made to lie.
-fn lies_at_most_once(injections: &[Injection]) -> bool {
-    let mut lies = injections.iter().filter(|injection| injection.disturbance.changes_reads());
-    lies.next().is_none_or(|lie| lie.times == Times::Count(1)) && lies.next().is_none()
 }
 
 /// What a start has read, proved and served is damaged no more, if it is what the medium holds.

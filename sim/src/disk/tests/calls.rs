@@ -211,14 +211,14 @@ fn a_standing_fault_hits_its_target_whatever_the_step_until_the_node_goes_down()
     };
     hand.disk.arm(Standing {
         scope: Scope::File(id),
-        on: Some(Call::Open),
+        on: &[Call::Open],
         times: Times::Count(2),
         cause: Cause::Fault(FaultKind::PermissionDenied),
         disturbance: Disturbance::Fail { errno: Errno::PERMISSION_DENIED },
     });
     hand.disk.arm(Standing {
         scope: Scope::Disk,
-        on: Some(Call::Sync),
+        on: &[Call::Sync],
         times: Times::Always,
         cause: Cause::Fault(FaultKind::SyncFailure),
         disturbance: Disturbance::Fail { errno: Errno::NO_SPACE },

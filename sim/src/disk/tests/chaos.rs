@@ -12,6 +12,8 @@ use crate::schedule::{
     CallPoint, FaultKind, Filesystem, Fill, Restart, SizeChoice, Survivors, SyncStage, Times,
 };
 
+const CALLS: &[Call] = &Call::ALL;
+
 /// One step; each number is taken modulo what there is.
 #[derive(Clone, Debug)]
 enum Step {
@@ -91,7 +93,7 @@ impl World<'_> {
 
     fn disturbance(&self, what: u8) -> Disturbance {
         let victim = self.file_ids().last().copied();
-        match (what % 14, victim) {
+        match (what % 15, victim) {
             (0, _) => Disturbance::Fail { errno: Errno::IO },
             (1, _) => Disturbance::Fail { errno: Errno::NO_SPACE },
             (2, _) => Disturbance::Fail { errno: Errno::INTERRUPTED },
@@ -113,6 +115,7 @@ impl World<'_> {
             }
             (11, _) => Disturbance::DeferSyncError,
             (12, _) => Disturbance::SwallowSyncError,
+            (13, _) => Disturbance::ListInOrder { order: u64::from(what) },
             (_, _) => Disturbance::FailSync {
                 part: SyncPart::Journal,
                 errno: Errno::IO,
@@ -143,7 +146,7 @@ impl World<'_> {
             }
             Step::Arm(what, call) => disk.arm(Standing {
                 scope: [Scope::Disk, Scope::Directory(DirectoryId::ROOT)][usize::from(what) % 2],
-                on: Some(Call::ALL[usize::from(call) % 14]),
+                on: &CALLS[usize::from(call) % 14..][..1],
                 times: Times::Count(2),
                 cause: Cause::Fault(FaultKind::ReadError),
                 disturbance: self.disturbance(what),

@@ -4,6 +4,7 @@
 //! to what is wrong; the disk is that of the medium, unless a function says otherwise. Leaves out: when
 //! each is asked, which is the world's to say.
 
+mod answers;
 mod lengths;
 mod lost_bytes;
 mod nonzero_bytes;
@@ -16,6 +17,7 @@ mod served_was_written;
 mod tests;
 mod verified_bytes;
 
+pub use answers::check_answer;
 pub use lengths::{Cursor, check_lengths, recovered_lengths};
 pub use nonzero_bytes::check_nonzero_bytes;
 pub use promises_kept::check_promises;

@@ -128,6 +128,14 @@ pub enum ParseFault {
         /// A fault kind, or a plant.
         what: &'static str,
     },
+    /// A fault that means nothing where it stands.
+    #[error("{kind} means nothing here: {why}")]
+    Meaningless {
+        /// Its kind.
+        kind: &'static str,
+        /// Why.
+        why: &'static str,
+    },
     /// A page that is no whole number of sectors.
     #[error("a page of {page} bytes is no whole number of sectors of {sector} bytes")]
     Geometry {
@@ -166,6 +174,7 @@ impl ParseFault {
             Self::Exclusive { .. } => "exclusive",
             Self::RepeatedBatch { .. } => "repeated-batch",
             Self::Illegal { .. } => "illegal",
+            Self::Meaningless { .. } => "meaningless",
             Self::Geometry { .. } => "geometry",
             Self::Version { .. } => "version",
         }

@@ -13,8 +13,8 @@ use crate::schedule::field::{IndexField, LedgerField, SuperblockField};
 use crate::schedule::step::BatchId;
 use crate::schedule::target::{Destination, Slot, Target};
 
-/// Reads a fault but for what only a step has.
-pub(super) fn fault(reader: &mut Reader<'_>) -> Read<Fault> {
+/// Reads a fault but for what only a step or only a child of one has.
+fn fault(reader: &mut Reader<'_>) -> Read<Fault> {
     let kind = reader.argument("a fault kind")?;
     let target = match reader.next_argument("a partition")? {
         None => Target::Any,
@@ -41,8 +41,23 @@ pub(super) fn fault(reader: &mut Reader<'_>) -> Read<Fault> {
     })
 }
 
+/// Reads a fault that is a step, but for what only a step has.
+pub(super) fn fault_as_step(reader: &mut Reader<'_>) -> Read<Fault> {
+    let fault = fault(reader)?;
+    sensible(reader, &fault, fault.nonsense_as_step())?;
+    Ok(fault)
+}
+
+fn sensible(reader: &Reader<'_>, fault: &Fault, nonsense: Option<&'static str>) -> Read<()> {
+    match nonsense {
+        Some(why) => reader.misfit(ParseFault::Meaningless { kind: fault.kind.code(), why }),
+        None => Ok(()),
+    }
+}
+
 pub(super) fn fault_inside(mut reader: Reader<'_>) -> Read<FaultInside> {
     let fault = fault(&mut reader)?;
+    sensible(&reader, &fault, fault.nonsense_inside())?;
     let at = call_point(&mut reader)?;
     reader.finish()?;
     Ok(FaultInside { at, fault })

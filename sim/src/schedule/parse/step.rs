@@ -7,7 +7,7 @@ use super::compound::PlantAt;
 use super::crash::{crash, crash_inside};
 use super::error::{Misfit, ParseFault, Read};
 use super::expect::{either, expectation};
-use super::fault::{fault, fault_inside};
+use super::fault::{fault_as_step, fault_inside};
 use super::reader::{Reader, unknown_node};
 use super::value::Positive;
 use crate::schedule::step::{
@@ -98,7 +98,9 @@ fn action(reader: &mut Reader<'_>) -> Read<Option<Action>> {
             from: reader.required("from")?,
             count: reader.required("count")?,
         }),
-        "fault" => Action::Fault { fault: fault(reader)?, cached: reader.property_or("cached", false)? },
+        "fault" => {
+            Action::Fault { fault: fault_as_step(reader)?, cached: reader.property_or("cached", false)? }
+        }
         "evict" => Action::Evict(reader.next_argument(PARTITION)?),
         "create" => Action::Create(reader.argument(PARTITION)?),
         "delete" => Action::Delete(reader.argument(PARTITION)?),

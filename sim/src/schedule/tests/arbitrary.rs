@@ -161,11 +161,29 @@ fn fault() -> BoxedStrategy<Fault> {
         .boxed()
 }
 
+/// A fault as a step, which a kind that means nothing there becomes another kind for.
+fn fault_as_step() -> BoxedStrategy<Fault> {
+    let otherwise = |fault: Fault| match fault.nonsense_as_step() {
+        Some(_) => Fault { kind: FaultKind::ListingOrder, ..fault },
+        None => fault,
+    };
+    fault().prop_map(otherwise).boxed()
+}
+
+/// The same inside a step.
+fn fault_inside() -> BoxedStrategy<Fault> {
+    let otherwise = |fault: Fault| match fault.nonsense_inside() {
+        Some(_) => Fault { kind: FaultKind::ReadError, ..fault },
+        None => fault,
+    };
+    fault().prop_map(otherwise).boxed()
+}
+
 fn interruption() -> BoxedStrategy<Interruption> {
     prop_oneof![
         (call_point(), of(word()), crash())
             .prop_map(|(at, inside, crash)| Interruption::Crash(CrashInside { at, inside, crash })),
-        (call_point(), fault()).prop_map(|(at, fault)| Interruption::Fault(FaultInside { at, fault })),
+        (call_point(), fault_inside()).prop_map(|(at, fault)| Interruption::Fault(FaultInside { at, fault })),
     ]
     .boxed()
 }
@@ -217,7 +235,7 @@ fn storage_action() -> BoxedStrategy<Action> {
             from,
             count
         })),
-        (fault(), any::<bool>()).prop_map(|(fault, cached)| Action::Fault { fault, cached }),
+        (fault_as_step(), any::<bool>()).prop_map(|(fault, cached)| Action::Fault { fault, cached }),
         of(namespace()).prop_map(Action::Evict),
     ]
     .boxed()

@@ -179,6 +179,36 @@ fn the_legal_regime_has_no_damage() {
 }
 
 #[test]
+fn a_fault_that_means_nothing_where_it_stands_is_refused() {
+    let check_fault = |step: &str, kind: &str, why: &str| {
+        check_step(step, "meaningless", &format!("{kind} means nothing here: {why}"));
+    };
+    check_fault("fault \"noise\"", "noise", "it damages bytes, and no partition is named");
+    check_fault(
+        "fault \"duplicate-batch\" \"1/1/0\" segment=0",
+        "duplicate-batch",
+        "it is about a whole batch",
+    );
+    check_fault(
+        "fault \"operator-drops-ledger\"",
+        "operator-drops-ledger",
+        "it is about a name, and no partition is named",
+    );
+    check_fault("fault \"stray-file\" \"1/1/0\"", "stray-file", "it needs the property name");
+    check_fault("fault \"misdirected-read\"", "misdirected-read", "it needs a destination");
+    check_fault(
+        "flush \"1/1/0\" { fault \"zeroed\" \"1/1/0\" batch=0 call=1; }",
+        "zeroed",
+        "it happens to what lies on the disk, and not to a call",
+    );
+    check_fault(
+        "start { fault \"interrupted\" on=\"read\" call=1 times=\"always\"; }",
+        "interrupted",
+        "a signal that comes for ever would be waited for for ever",
+    );
+}
+
+#[test]
 fn the_line_is_right_behind_letters_of_many_bytes() {
     check_document(
         "scenario \"ÄÖÜ → ß\" version=1\nworld filesystem=\"xfs\" regime=\"legal\"\nsteps {\n    nap\n}\n",
