@@ -11,11 +11,13 @@ use crate::self_check::PartResult;
 ///
 /// When the stream cannot be written.
 pub fn self_check(out: &mut dyn Write, result: &PartResult) -> io::Result<()> {
-    let (label, finding) = match &result.finding {
-        Ok(finding) => ("held", finding),
-        Err(finding) => ("FAIL", finding),
-    };
-    paragraph(out, label, &format!("self-check:{} {} ({finding})", result.name, result.claim))
+    match &result.finding {
+        Ok(_) => paragraph(out, "held", &format!("self-check:{}: {}", result.name, result.claim)),
+        Err(finding) => {
+            paragraph(out, "FAIL", &format!("self-check:{}: {}", result.name, result.claim))?;
+            paragraph(out, "", finding)
+        }
+    }
 }
 
 /// How many parts held.
