@@ -8,7 +8,8 @@ use recovery_core::storage::{Call, Errno};
 use recovery_core::units::{Length, Namespace, Position};
 
 use crate::disk::Cause;
-use crate::schedule::Restart;
+use crate::report::terminal::counted;
+use crate::schedule::{ErrorClass, Restart};
 use crate::world::event::{Event, EventCode, word};
 
 /// The permanent word of a kind of event.
@@ -82,7 +83,10 @@ pub fn sentence(event: &Event, subject: Option<&str>) -> String {
             action => format!("segment {a}: {action}"),
         },
         EventCode::Planned => format!("plan: {}", known(a)),
-        EventCode::Polled => format!("{}: polled, {c} messages", namespace(a)),
+        EventCode::Polled => match ErrorClass::ALL.into_iter().find(|class| word(class.code()) == c) {
+            Some(class) => format!("{}: a poll fails: {} ({})", namespace(a), known(b), class.code()),
+            None => format!("{}: a poll gets {}", namespace(a), counted(c, "message")),
+        },
         EventCode::Fault => format!("{} is done", known(a)),
         EventCode::Missed => format!("{} finds nothing there", known(a)),
         EventCode::Stopped if b == 1 => format!("{}: stopped cleanly", namespace(a)),
@@ -167,7 +171,7 @@ fn words() -> impl Iterator<Item = &'static str> {
         "either",
     ];
     const DISPOSITIONS: [&str; 4] = ["serve", "serve-from", "refuse", "unavailable"];
-    const WRITER: [&str; 3] = ["io", "gap-needs-ledger", "poisoned"];
+    const CLIENTS: [&str; 4] = ["io", "gap-needs-ledger", "poisoned", "damaged"];
     let actions = [
         SegmentAction::Keep,
         SegmentAction::RebuildIndex,
@@ -178,7 +182,7 @@ fn words() -> impl Iterator<Item = &'static str> {
     STEPS
         .into_iter()
         .chain(DISPOSITIONS)
-        .chain(WRITER)
+        .chain(CLIENTS)
         .chain(actions.map(|action| action.code()))
         .chain(causes)
         .chain(reasons)
@@ -204,6 +208,9 @@ mod tests {
         check(EventCode::Verdict, (partition, word("hole"), u64::MAX), "1/2/3: hole");
         check(EventCode::Action, (8, word("cut"), 712), "segment 8: cut at byte 712");
         check(EventCode::Action, (8, word("keep"), 0), "segment 8: keep");
+        check(EventCode::Polled, (partition, 7, 1), "1/2/3: a poll gets 1 message");
+        let text = "1/2/3: a poll fails: lost-durable (terminal)";
+        check(EventCode::Polled, (partition, word("lost-durable"), word("terminal")), text);
         check(EventCode::Fault, (word("bit-flip"), 0, 0), "bit-flip is done");
         check(EventCode::Missed, (word("poll"), 0, 0), "poll finds nothing there");
         let power = Restart::Power as u64;

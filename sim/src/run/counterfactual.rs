@@ -8,6 +8,7 @@ use std::fmt;
 
 use recovery_core::units::Namespace;
 
+use crate::disk::Cause;
 use crate::schedule::{Action, Crash, Exception, Fill, Interruption, Schedule, Step, Survivors, TornKind};
 
 /// A partition that no schedule has: an eviction of it does nothing.
@@ -72,8 +73,14 @@ pub fn suspects(schedule: &Schedule) -> Vec<Suspect> {
                 suspects.push(Suspect { step: at, child: None, kind: SuspectKind::Fault(fault.kind.code()) });
             }
             Action::Crash(crash) => torn(crash, at, None, &mut suspects),
+            Action::Plant(_) => {
+                suspects.push(Suspect {
+                    step: at,
+                    child: None,
+                    kind: SuspectKind::Fault(Cause::Plant.code()),
+                });
+            }
             Action::Append(_)
-            | Action::Plant(_)
             | Action::Flush(_)
             | Action::Roll(_)
             | Action::Checkpoint(_)
@@ -122,7 +129,7 @@ fn torn(crash: &Crash, step: usize, child: Option<usize>, suspects: &mut Vec<Sus
     suspects.extend(kinds.into_iter().map(|kind| Suspect { step, child, kind: SuspectKind::Torn(kind) }));
 }
 
-/// The same schedule without some of its faults: a fault as a step becomes one that does nothing, one
+/// The same schedule without some of its faults: a fault or a plant as a step becomes one that does nothing, one
 /// inside a step is gone, a torn write survives whole, and zeros show instead of old blocks.
 #[must_use]
 pub fn without(schedule: &Schedule, left_out: &[Suspect]) -> Schedule {
