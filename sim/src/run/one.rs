@@ -181,3 +181,43 @@ fn broken(suspect: Suspect) -> Failure {
 fn harness(violation: Violation, remark: String) -> Failure {
     Failure { violation, partition: None, remark: Some(remark), step: 0, recovery_step: "decide" }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::parse;
+
+    /// A world in which one fault changes the verdict, and another one nothing.
+    fn schedule() -> Schedule {
+        let text = r#"
+scenario "one fault decides" version=1
+world filesystem="xfs" regime="unlimited" {
+    partition "1/1/0" durability="synced"
+}
+steps {
+    append "1/1/0" batch=0 count=3
+    flush "1/1/0"
+    crash "process"
+    fault "bit-flip" "1/1/0" batch=1 field="frame.0.payload" bit=3
+    start { fault "short-read" on="read" call=1 bytes=7; }
+}
+"#;
+        parse("one.kdl", text).expect("the text reads").schedule
+    }
+
+    #[test]
+    fn the_fault_that_decides_a_world_is_told_from_the_one_that_does_not() {
+        let (mut arena, schedule) = (Arena::new(), schedule());
+        let whole = run_schedule(&mut arena, &schedule, Sample::EVERYTHING);
+        assert_eq!(whole.failures, []);
+        assert_eq!(whole.tally.verdicts.get("lost-durable"), Some(&1));
+        let found = counterfactuals(&mut arena, &schedule, Sample::EVERYTHING, &whole);
+        let decisive: Vec<(String, bool)> =
+            found.iter().map(|other| (other.suspect.to_string(), other.is_decisive)).collect();
+        assert_eq!(decisive, [("bit-flip@3".to_owned(), true), ("short-read@4.0".to_owned(), false)]);
+        let checked = run_checked(&mut arena, &schedule, Sample::EVERYTHING);
+        let flips = checked.tally.faults["bit-flip"];
+        assert_eq!((flips.injected, flips.read, flips.decisive), (1, 1, 1));
+        assert_eq!((checked.is_rerun, checked.digest, checked.culprits.len()), (true, whole.digest, 0));
+    }
+}

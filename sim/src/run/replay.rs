@@ -139,3 +139,42 @@ impl Replayed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::generate::{Knobs, SizeKnob, generate_seed};
+
+    fn schedule() -> Schedule {
+        let knobs = Knobs { size: SizeKnob::Small, ..Knobs::default() };
+        let seeds = (0..100).map(|seed| generate_seed(seed, knobs));
+        seeds.into_iter().find(|schedule| suspects(schedule).len() > 2).expect("some seed has faults")
+    }
+
+    #[test]
+    fn a_replay_is_narrowed_by_step_and_by_fault() {
+        let whole = schedule();
+        assert_eq!(narrowed(&whole, None, &[]), Ok(whole.clone()));
+        assert_eq!(narrowed(&whole, Some(2), &[]).expect("no fault is named").steps, whole.steps[..3]);
+        let first = suspects(&whole)[0];
+        let narrower = narrowed(&whole, None, &[first.to_string()]).expect("it is there");
+        assert_eq!(narrower, without(&whole, &[first]));
+    }
+
+    #[test]
+    fn a_fault_that_is_not_there_is_told_with_those_that_are() {
+        let error = narrowed(&schedule(), None, &["gamma-ray".to_owned()]).expect_err("no such fault");
+        assert!(error.starts_with("the schedule has no fault gamma-ray\nhint: it has "), "{error}");
+    }
+
+    #[test]
+    fn a_world_is_the_same_on_memory_that_held_another_one() {
+        let replayed = replay(schedule(), Sample::EVERYTHING);
+        assert_eq!(replayed.difference, None);
+        assert_eq!(replayed.reproduced(&Expected::default()), Reproduced::Unknown);
+        let digest = Some(replayed.report.digest);
+        assert_eq!(replayed.reproduced(&Expected { digest, ..Expected::default() }), Reproduced::Yes);
+        let check = Some("I06".to_owned());
+        assert_eq!(replayed.reproduced(&Expected { check, ..Expected::default() }), Reproduced::No);
+    }
+}

@@ -115,6 +115,11 @@ fn end(out: &mut dyn Write, request: &Request, summary: &Summary) -> io::Result<
             format!("NOT all held: {} failed, in {groups}", counted(failures, "world"))
         }
     };
+    let violated: Vec<String> =
+        summary.tally.violations.iter().map(|(check, count)| format!("{check} {count}")).collect();
+    if !violated.is_empty() {
+        paragraph(out, "Violated", &format!("{} (worlds)", violated.join(", ")))?;
+    }
     let interrupted = if summary.is_interrupted { ", interrupted" } else { "" };
     let (worlds, seconds, rate) =
         (counted(summary.seeds, "world"), summary.elapsed.as_secs_f64(), summary.rate());
