@@ -11,7 +11,7 @@ use crate::schedule::{Restart, Survivors, TornKind};
 use super::arena::Run;
 use super::choice::{CrashReport, SurvivorChoice};
 use super::directory::{DirectoryId, Entry, Node};
-use super::fault::{Cause, Effect, Mark};
+use super::fault::{Cause, Effect, FaultId, Mark};
 use super::file::{FileId, WritebackError};
 use super::history::Kept;
 use super::resolve::{CrashRules, Resolution, Resolved};
@@ -61,6 +61,7 @@ impl Disk {
             if count > 0 {
                 let own = choice.of_file(id);
                 self.mark_survivors(id, count);
+                let lie = self.lie_about(id);
                 let resolved = self.resolve(
                     id,
                     count,
@@ -74,6 +75,7 @@ impl Disk {
                 report.kept += resolved.kept;
                 report.lost += resolved.lost;
                 self.count_torn(id, own.survive, resolved);
+                self.count_lie(id, lie, resolved);
             }
             self.drop_memory_of(id);
         }
@@ -129,6 +131,22 @@ impl Disk {
         if let Some((start, end)) = resolved.filled_bytes {
             let fault = self.state.faults.apply(Cause::Torn(TornKind::StaleBlockFill));
             self.add_mark(Mark { file: id, start, end, effect: Effect::Missing, fault });
+        }
+    }
+
+    /// The lie that a file's pending changes were told about, if they were.
+    fn lie_about(&self, id: FileId) -> Option<FaultId> {
+        let is_lied_about = self.state.file(id).pending.iter().any(|change| change.is_lied_about);
+        self.state.health.lie.filter(|_| is_lied_about)
+    }
+
+    /// Marks what a file lost although a sync said that it was durable.
+    fn count_lie(&mut self, id: FileId, lie: Option<FaultId>, resolved: Resolved) {
+        if let (Some(fault), Some((start, end))) = (lie, resolved.lost_bytes) {
+            let end = end.min(self.state.file(id).durable_length);
+            self.add_mark(Mark { file: id, start, end, effect: Effect::Missing, fault });
+            self.state.file_mut(id).is_marked = true;
+            self.state.faults.mark_length(id, fault);
         }
     }
 

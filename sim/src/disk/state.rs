@@ -8,7 +8,7 @@ use crate::schedule::{Filesystem, Restart, SyncStage};
 use super::arena::Arena;
 use super::directory::{DirectoryId, DirectoryNode, NameChange, Node};
 use super::event::Event;
-use super::fault::Faults;
+use super::fault::{FaultId, Faults};
 use super::file::{FileId, FileNode};
 use super::freed::FreedPool;
 use super::geometry::{Geometry, narrow};
@@ -32,6 +32,8 @@ pub(super) struct Health {
     pub(super) is_shut_down: bool,
     /// The node went down inside a step: all calls fail with `EIO` and are not counted.
     pub(super) frozen: Option<(Restart, Option<SyncStage>)>,
+    /// The newest lie about a flush since the node last came up.
+    pub(super) lie: Option<FaultId>,
 }
 
 /// What there is only so much of. `None`: enough.

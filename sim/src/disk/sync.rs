@@ -79,7 +79,10 @@ impl Disk {
                 self.sync_until(id, inside);
                 return Err(Errno::IO);
             }
-            Disturbance::LieAboutFlush => self.lie_about_file(id),
+            Disturbance::LieAboutFlush => {
+                self.state.health.lie = hit.fault;
+                self.lie_about_file(id);
+            }
             Disturbance::FailSync { part: SyncPart::Data, errno, pages, fill } => {
                 self.fail_data(id, DataFailure { pages, fill, errno, ..failure });
             }
@@ -148,13 +151,17 @@ impl Disk {
         let id = self.state.handles.directory(handle);
         let hit = self.enter(Call::SyncDirectory, Subject::Directory(id))?;
         let scope = self.scope_of_directory_sync(id);
+        let fault = hit.and_then(|hit| hit.fault);
         match hit.map(|hit| hit.disturbance) {
             None => self.sync_names(scope),
             Some(Disturbance::Crash { inside, .. }) => {
                 self.sync_names_until(id, inside);
                 return Err(Errno::IO);
             }
-            Some(Disturbance::LieAboutFlush) => self.lie_about_directory(id),
+            Some(Disturbance::LieAboutFlush) => {
+                self.state.health.lie = fault;
+                self.lie_about_directory(id);
+            }
             Some(Disturbance::FailSync { part, errno, .. }) => {
                 // A directory's data is metadata: whatever fails, the journal does.
                 if part == SyncPart::Journal {

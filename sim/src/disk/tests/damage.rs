@@ -170,3 +170,27 @@ fn a_failed_sync_leaves_alone_what_the_device_has() {
         assert_eq!(hand.look("f").unwrap()[256..], [b'b'; 100], "{filesystem:?}");
     }
 }
+
+#[test]
+fn a_lie_about_a_flush_is_read_once_power_has_taken_what_it_was_told_of() {
+    const LIE: Cause = Cause::Fault(FaultKind::LyingFlush);
+    for filesystem in Filesystem::ALL {
+        for (restart, is_read) in [(Restart::Os, 0), (Restart::Power, 1)] {
+            let mut hand = Hand::new(filesystem);
+            let file = hand.durable("f", b'a', 100);
+            hand.write(&file, 0, b'b', 100);
+            let at = CallPoint { on: Some(Call::Sync), call: 1 };
+            let disturbance = Disturbance::LieAboutFlush;
+            hand.disk.begin_step(&[Injection { at, times: Times::Count(1), cause: Some(LIE), disturbance }]);
+            assert_eq!(hand.try_sync(&file), None);
+            hand.disk.end_step();
+            hand.disk.crash(restart, &SurvivorChoice::of(Survivors::None));
+            let kept = if restart == Restart::Os { b'b' } else { b'a' };
+            hand.come_back();
+            let file = hand.open("f");
+            assert_eq!(hand.read(&file), [kept; 100], "{filesystem:?}");
+            let tally = hand.disk.fault_tally();
+            assert_eq!((tally.injected[LIE.index()], tally.read[LIE.index()]), (1, is_read));
+        }
+    }
+}
