@@ -17,7 +17,12 @@ const REGIONS_LISTED_MAX: usize = 12;
 
 /// Whether one line says all there is to say.
 pub(super) fn is_whole(facts: &SegmentFacts, action: Action) -> bool {
-    facts.stop.stop() == Stop::End && facts.evidence != Evidence::Below && action == Action::Keep
+    is_log_whole(facts) && facts.index.state == IndexState::Good && action == Action::Keep
+}
+
+/// Whether the log ends behind a whole batch, and nothing says that it went on.
+fn is_log_whole(facts: &SegmentFacts) -> bool {
+    facts.stop.stop() == Stop::End && facts.evidence != Evidence::Below
 }
 
 /// The line of a segment that has nothing wrong with it.
@@ -67,7 +72,8 @@ pub(super) fn block(facts: &SegmentFacts, action: Action, outcome: Outcome) -> S
 
 fn headline(facts: &SegmentFacts, action: Action) -> String {
     match (action, facts.stop.stop()) {
-        (Action::RebuildIndex, Stop::End) => paint(REPAIR, "index"),
+        // In what is not served every action is to keep, and the index may be bad all the same.
+        (Action::Keep | Action::RebuildIndex, Stop::End) if is_log_whole(facts) => paint(REPAIR, "index"),
         (_, Stop::Unreadable) => paint(UNKNOWN, "unreadable"),
         (Action::Cut { .. }, _) => paint(REPAIR, "torn"),
         (Action::Keep | Action::RebuildIndex, _) => paint(BAD, "damaged"),

@@ -268,6 +268,34 @@ batch of this partition with base offset 40 follows at byte 4000 (1 such in all)
 }
 
 #[test]
+fn an_index_that_is_not_good_is_told_of_what_is_not_served_too() {
+    let mut segment = whole(0, 1);
+    segment.index.state = IndexState::Absent;
+    segment.index.length = None;
+    let facts = facts(vec![segment, whole(12, 1)]);
+    let reason = Reason::Hole {
+        segment: SegmentStart::new(0),
+        next_segment: SegmentStart::new(12),
+        first_missing_offset: Offset::new(10),
+        last_missing_offset: Offset::new(11),
+    };
+    let text = shown(Mode::Check, &facts, Disposition::Refuse(reason), &[Action::Keep; 2]);
+    let blocks: Vec<&str> = text.split("\n\n").collect();
+    assert_eq!(
+        blocks[1..3].join("\n\n"),
+        "  \
+  00000000000000000000  index  1000 bytes, all proven
+    proven   1 batch, 10 messages, offsets 0 to 9
+    stop     end at byte 1000: the file ends behind a whole batch
+    evidence unknown: no record says what was durable here
+    index    absent
+    action   keep: not touched
+
+  00000000000000000012  whole  1000 bytes, 10 messages, offsets 12 to 21"
+    );
+}
+
+#[test]
 fn a_gap_and_an_index_to_rebuild_are_a_repair() {
     let mut segment = whole(0, 1);
     segment.index.state = IndexState::PartialTail;
