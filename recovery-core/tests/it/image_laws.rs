@@ -9,9 +9,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use recovery_core::observe::{WINDOW_BYTES_MAX, WINDOW_BYTES_MIN, Work, Workspace};
 use recovery_core::recovery::Mode;
+use recovery_core::storage::os::OsStorage;
 
-use crate::image::Image;
-use crate::image::check::{check, recover_in};
+use crate::image::check::{check, recover, recover_in};
+use crate::image::{Image, NAMESPACE};
+use crate::recovery_run::{check_nothing_is_lost, files_below};
 
 /// What the corpus must show (`docs/fuzzing.md`), so that a change which makes it shallow is noticed.
 const SHOWN: &[&str] = &[
@@ -132,6 +134,43 @@ fn no_size_of_a_window_or_a_step_changes_a_verdict_on_any_image() {
     proptest!(|(input in vec(any::<u8>(), 0..700))| {
         check_windows(&Image::of(&input), &mut workspaces.borrow_mut());
     });
+}
+
+/// Repairs the image on a real disk, which must end as the storage in memory does.
+fn check_real_disk(image: &Image) {
+    let in_memory = image.storage();
+    in_memory.start(None);
+    let expected = recover(&in_memory, image, Mode::Repair);
+
+    let directory = tempfile::tempdir().unwrap();
+    image.write_below(directory.path());
+    let before = files_below(directory.path());
+    assert_eq!(before, image.storage().files(), "the image is there");
+    let storage = OsStorage::open(directory.path()).unwrap();
+    let mut workspace = Workspace::new(image.window);
+    let found = recover_in(&mut workspace, image.limit, &storage, image, Mode::Repair);
+    assert_eq!(found.verdict, expected.verdict);
+    let after = files_below(directory.path());
+    if found.verdict.is_served() {
+        check_nothing_is_lost(NAMESPACE, &before, &after);
+    } else {
+        assert_eq!(after, before, "what is not served is untouched");
+    }
+    assert_eq!(after, in_memory.files(), "both disks end alike");
+}
+
+#[test]
+fn every_image_of_the_corpus_ends_on_a_real_disk_as_in_memory() {
+    inputs(&folder()).iter().for_each(|input| check_real_disk(&Image::of(input)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_image_ends_on_a_real_disk_as_in_memory(input in vec(any::<u8>(), 0..700)) {
+        check_real_disk(&Image::of(&input));
+    }
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use recovery_core::units::{Durability, Incarnation, Length, Namespace, Offset};
 
 use crate::fixture::Fixture;
 use crate::memory_storage::{Fault, MemoryStorage};
-use crate::recovery_run::{Files, Start, check_nothing_is_lost, start};
+use crate::recovery_run::{Files, Start, check_nothing_is_lost, files_below, start};
 
 const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
 const INCARNATION: Incarnation = Incarnation::new(7);
@@ -217,24 +217,6 @@ fn a_crash_at_any_call_is_made_up_for_by_the_next_start() {
             }
         }
     }
-}
-
-/// Every file below `path`.
-fn files_below(path: &std::path::Path) -> Files {
-    let mut files = Files::new();
-    let mut folders = vec![(String::new(), path.to_owned())];
-    while let Some((prefix, folder)) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
-            if entry.file_type().unwrap().is_dir() {
-                folders.push((format!("{name}/"), entry.path()));
-            } else {
-                files.insert(name, std::fs::read(entry.path()).unwrap());
-            }
-        }
-    }
-    files
 }
 
 #[test]

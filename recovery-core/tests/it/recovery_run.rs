@@ -71,6 +71,24 @@ fn start_in<S: Storage>(
     Ok(Start { verdict, plan, fenced })
 }
 
+/// Every file below `path`.
+pub(crate) fn files_below(path: &std::path::Path) -> Files {
+    let mut files = Files::new();
+    let mut folders = vec![(String::new(), path.to_owned())];
+    while let Some((prefix, folder)) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push((format!("{name}/"), entry.path()));
+            } else {
+                files.insert(name, std::fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    files
+}
+
 /// Every byte of `before` that is not zero is still there: in its place, or in a fence.
 pub(crate) fn check_nothing_is_lost(namespace: Namespace, before: &Files, after: &Files) {
     let partition = partition_components(namespace).map(|name| name.to_string()).join("/");

@@ -11,7 +11,7 @@ use recovery_core::decide::{Action, Disposition};
 use recovery_core::format::partition_components;
 use recovery_core::observe::{IndexState, Progress, Stop, Workspace};
 use recovery_core::recovery::{Mode, Recovered, Recovery};
-use recovery_core::storage::PartitionDirectory;
+use recovery_core::storage::{PartitionDirectory, Storage};
 
 use super::{DIRECTORY, Image, NAMESPACE};
 use crate::memory_storage::{Fault, MemoryStorage};
@@ -126,19 +126,21 @@ fn without_ledger(mut files: Files) -> Files {
 }
 
 /// The whole line, with everything closed in the end.
-pub(super) fn recover(storage: &MemoryStorage, image: &Image, mode: Mode) -> Recovered<MemoryStorage> {
+pub(crate) fn recover(storage: &MemoryStorage, image: &Image, mode: Mode) -> Recovered<MemoryStorage> {
     let mut workspace = Workspace::new(image.window);
-    recover_in(&mut workspace, image.limit, storage, image, mode)
+    let recovered = recover_in(&mut workspace, image.limit, storage, image, mode);
+    assert_eq!(storage.open_handles(), 0, "every handle is closed");
+    recovered
 }
 
-/// The same, with the caller's windows and steps instead of the image's.
-pub(crate) fn recover_in(
+/// The same on any disk, with the caller's windows and steps instead of the image's.
+pub(crate) fn recover_in<S: Storage>(
     workspace: &mut Workspace,
     limit: u64,
-    storage: &MemoryStorage,
+    storage: &S,
     image: &Image,
     mode: Mode,
-) -> Recovered<MemoryStorage> {
+) -> Recovered<S> {
     let components = partition_components(NAMESPACE);
     let partition = match PartitionDirectory::open(storage, &components) {
         Ok(partition) => partition,
@@ -155,7 +157,6 @@ pub(crate) fn recover_in(
         ledger.close(storage);
     }
     partition.close(storage);
-    assert_eq!(storage.open_handles(), 0, "every handle is closed");
     recovered
 }
 

@@ -11,6 +11,9 @@ mod draw;
 mod evidence;
 pub(crate) mod log;
 
+use std::fs;
+use std::path::Path;
+
 use recovery_core::format::{Checksum, CopyName, FileName, SuperblockSlot};
 use recovery_core::observe::{Expectation, SuperblockIdentity};
 use recovery_core::plan::PlanOptions;
@@ -101,6 +104,17 @@ impl Image {
             storage.put(path, bytes);
         }
         storage
+    }
+
+    /// The image below a real directory.
+    pub(crate) fn write_below(&self, root: &Path) {
+        let folders = self.folders.iter().map(String::as_str).chain([DIRECTORY]);
+        folders.for_each(|folder| fs::create_dir_all(root.join(folder)).unwrap());
+        for (path, bytes) in &self.files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
     }
 
     /// All bytes of all files.
