@@ -172,6 +172,10 @@ fn probe_bait(criterion: &mut Criterion, workspace: &mut Workspace) {
     let observed = fixture.observe(workspace);
     let segment = &observed.facts.segments[0];
     assert!(segment.residue.kind != Residue::Unproven, "bait is classified and not given up on");
+    assert!(
+        observed.facts.work.bytes_hashed <= 4 * length,
+        "bait buys at most four times its size in hashing"
+    );
     println!(
         "probe_bait: {} candidates, residue {}, {:.2} bytes hashed and {:.2} read a byte of residue",
         segment.residue.candidates,

@@ -45,6 +45,11 @@ impl Allowance {
         Self { work, reads, run: Some(0) }
     }
 
+    /// Whether this is a probe's, and not that of a walk along the chain.
+    const fn is_bounded(&self) -> bool {
+        self.run.is_some()
+    }
+
     /// Takes `count` bytes of work, or all of it if there are not so many left. Charged before the work is
     /// done (F49).
     #[must_use]
@@ -125,7 +130,9 @@ impl<S: Storage> Drover<'_, '_, S> {
         }
         let mut header = [0; FRAME_HEADER_BYTES];
         header.copy_from_slice(&self.window.from(position)[..FRAME_HEADER_BYTES]);
-        self.meter.walk(FRAME_HEADER_BYTES as u64);
+        if self.allowance.is_bounded() {
+            self.meter.walk(FRAME_HEADER_BYTES as u64);
+        }
         let hashed = if verifier.hashes_bodies() { HEADER_HASHED_BYTES_MAX } else { STORED_CHECKSUM_BYTES };
         if !self.allowance.charge(FRAME_HEADER_BYTES as u64 + hashed) {
             return Ok(Some(Drive::Exhausted));

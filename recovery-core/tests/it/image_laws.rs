@@ -161,7 +161,9 @@ fn check_real_disk(image: &Image) {
 
 #[test]
 fn every_image_of_the_corpus_ends_on_a_real_disk_as_in_memory() {
-    inputs(&folder()).iter().for_each(|input| check_real_disk(&Image::of(input)));
+    for input in inputs(&folder()) {
+        check_real_disk(&Image::of(&input));
+    }
 }
 
 proptest! {

@@ -20,6 +20,8 @@ pub(crate) fn name(text: &str) -> Name {
 pub(crate) enum Fault {
     /// That call fails, without effect, and no other.
     Once(u64, Errno),
+    /// That call and the next one fail, without effect, and no other.
+    Twice(u64, Errno),
     /// That call has its effect, and the process never gets to another one.
     CrashAfter(u64),
 }
@@ -204,8 +206,9 @@ impl MemoryStorage {
         self.seen.set(self.seen.get() + 1);
         match self.fault.get() {
             Some(Fault::Once(at, errno)) if at == self.seen.get() => return fail(errno),
+            Some(Fault::Twice(at, errno)) if (at..=at + 1).contains(&self.seen.get()) => return fail(errno),
             Some(Fault::CrashAfter(at)) if at < self.seen.get() => return fail(Errno::IO),
-            Some(Fault::Once(..) | Fault::CrashAfter(..)) | None => {}
+            Some(Fault::Once(..) | Fault::Twice(..) | Fault::CrashAfter(..)) | None => {}
         }
         if self.is_listing.get() {
             self.calls.borrow_mut().push((call, path.to_owned()));

@@ -184,6 +184,38 @@ fn a_start_loses_nothing_and_the_next_one_has_nothing_to_do() {
 }
 
 #[test]
+fn calls_that_fail_are_no_evidence_of_anything() {
+    for (image, written, options) in images() {
+        for accident in &ACCIDENTS[..8] {
+            let damaged = after(&written, &[accident]);
+            let before = damaged.files();
+            let undisturbed = damaged.clone();
+            undisturbed.start(None);
+            let expected = recover(&undisturbed, options).unwrap();
+            let mut errors = 0;
+            // A read is tried again, so that one failure may go unseen, and two may not.
+            for call in 1..=undisturbed.call_count() {
+                let what = format!("{image}; {}; calls {call} and the next", accident.0);
+                let storage = damaged.clone();
+                storage.start(Some(Fault::Twice(call, Errno::IO)));
+                match recover(&storage, options) {
+                    Ok(started) => {
+                        assert_eq!(started.verdict, expected.verdict, "{what}");
+                        assert_eq!(storage.files(), undisturbed.files(), "{what}");
+                    }
+                    Err(errno) => {
+                        assert_eq!(errno, Errno::IO, "{what}");
+                        errors += 1;
+                    }
+                }
+                check_nothing_is_lost(NAMESPACE, &before, &storage.files());
+            }
+            assert!(errors > 10, "{image}; {}: {errors} starts failed", accident.0);
+        }
+    }
+}
+
+#[test]
 fn a_crash_at_any_call_is_made_up_for_by_the_next_start() {
     for (number, (image, written, options)) in images().into_iter().enumerate() {
         // Every call of the first image; of the others, which take the same paths, every third.

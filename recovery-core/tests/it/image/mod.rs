@@ -109,7 +109,9 @@ impl Image {
     /// The image below a real directory.
     pub(crate) fn write_below(&self, root: &Path) {
         let folders = self.folders.iter().map(String::as_str).chain([DIRECTORY]);
-        folders.for_each(|folder| fs::create_dir_all(root.join(folder)).unwrap());
+        for folder in folders {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
         for (path, bytes) in &self.files {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
