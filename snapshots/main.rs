@@ -7,6 +7,7 @@ mod decision_table;
 mod help_recover;
 mod help_sim;
 mod reasons;
+mod scenarios;
 
 /// Compares `text` with `snapshots/<name>.snap`.
 #[track_caller]

@@ -31,12 +31,25 @@ pub enum Command {
     Run(Run),
     /// Run one schedule again and show what happened.
     Replay(Replay),
+    /// Run scenario files with every check, and compare what they expect.
+    Scenarios(Scenarios),
     /// Make a failing schedule shorter, and keep it as a file.
     Shrink(Shrink),
     /// Judge the harness itself: would it notice?
     SelfCheck(SelfCheck),
     /// Print a vocabulary: one word a line.
     List(List),
+}
+
+/// `sim scenarios`.
+#[derive(Debug, clap::Args)]
+pub struct Scenarios {
+    /// Scenario files, or directories of them.
+    #[arg(value_name = "PATH", default_value = "scenarios")]
+    pub paths: Vec<PathBuf>,
+    /// JSON Lines on stdout, the summary last.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `sim run`.

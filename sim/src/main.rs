@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     let ended = match &cli.command {
         Command::Run(options) => command::run::run(options, &mut out, &mut err),
         Command::Replay(options) => command::replay::replay(options, &mut out, &mut err),
+        Command::Scenarios(options) => command::scenarios::scenarios(options, &mut out, &mut err),
         Command::Shrink(options) => command::shrink::shrink(options, &mut out, &mut err),
         Command::SelfCheck(options) => command::self_check::self_check(options, &mut out),
         Command::List(options) => command::list::list(options, &mut out, &mut err),

@@ -4,6 +4,7 @@ pub mod commit;
 pub mod list;
 pub mod replay;
 pub mod run;
+pub mod scenarios;
 pub mod self_check;
 pub mod shrink;
 pub mod source;

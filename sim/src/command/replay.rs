@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::cli::Replay;
 use crate::command::commit;
+use crate::command::scenarios::fail_what_is_missed;
 use crate::command::source::Source;
 use crate::exit::Exit;
 use crate::oracle::Check;
@@ -36,7 +37,11 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
         source.expected = Expected::default();
     }
     remember_panics();
-    let replayed = run_again(schedule, source.sample);
+    let mut replayed = run_again(schedule, source.sample);
+    // A file without an origin is a scenario that somebody wrote.
+    if source.file.is_some() && source.token.is_none() {
+        fail_what_is_missed(&source.scenario, &mut replayed.report);
+    }
     let commit = commit::current();
     if options.json {
         json::write(out, &json::replay(&source, commit, &replayed))?;

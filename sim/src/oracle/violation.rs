@@ -31,12 +31,14 @@ pub struct Violation {
 }
 
 /// One compared value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A permanent word.
     Code(&'static str),
     /// A number.
     Number(u64),
+    /// Words that are of no vocabulary.
+    Text(Box<str>),
     /// No such thing.
     None,
 }
@@ -88,6 +90,7 @@ impl fmt::Display for Value {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => formatter.write_str(code),
+            Self::Text(words) => write!(formatter, "\"{words}\""),
             Self::Number(number) => write!(formatter, "{number}"),
             Self::None => formatter.write_str("none"),
         }

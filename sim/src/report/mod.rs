@@ -2,5 +2,6 @@
 
 pub mod json;
 pub mod progress;
+pub mod story;
 pub mod terminal;
 pub mod timeline;

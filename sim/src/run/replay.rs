@@ -88,15 +88,22 @@ pub fn narrowed(schedule: &Schedule, until: Option<u32>, faults: &[String]) -> R
 /// Runs a schedule, and again on the memory that it leaves behind, and without each of its faults.
 pub fn replay(schedule: Schedule, sample: Sample) -> Replayed {
     let mut arena = Arena::new();
-    let (mut report, is_harness_bug) = watch(&schedule, &mut arena, sample);
-    let (again, _) = watch(&schedule, &mut arena, sample);
+    let (report, difference, is_harness_bug) = twice(&schedule, &mut arena, sample);
+    let whole = run_schedule(&mut arena, &schedule, sample);
+    let counterfactuals = counterfactuals(&mut arena, &schedule, sample, &whole);
+    Replayed { schedule, report, difference, counterfactuals, is_harness_bug }
+}
+
+/// Runs a schedule, and again on the memory that it leaves behind: the world, where the second run parted
+/// from it, and whether a panic of the harness itself ended it.
+pub fn twice(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, Option<Difference>, bool) {
+    let (mut report, is_harness_bug) = watch(schedule, arena, sample);
+    let (again, _) = watch(schedule, arena, sample);
     let difference = first_difference(&report.events, &again.events);
     if difference.is_some() || again.outcome != report.outcome {
         report.failures.push(nondeterminism(&report, &again));
     }
-    let whole = run_schedule(&mut arena, &schedule, sample);
-    let counterfactuals = counterfactuals(&mut arena, &schedule, sample, &whole);
-    Replayed { schedule, report, difference, counterfactuals, is_harness_bug }
+    (report, difference, is_harness_bug)
 }
 
 fn watch(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, bool) {

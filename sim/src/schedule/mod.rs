@@ -39,7 +39,7 @@ pub use generate::{
     FilesystemKnob, GENERATOR, ImageBatch, ImagePartition, ImageSegment, ImageShape, Knobs, RegimeKnob,
     ReplicasKnob, Size, SizeKnob, generate, generate_on, generate_seed,
 };
-pub use parse::{ParseError, ParseFault, parse};
+pub use parse::{ParseError, ParseFault, parse, step_lines};
 pub use print::{print, print_schedule, print_step};
 pub use scenario::{Kills, Origin, SCHEMA, Scenario, Schedule};
 pub use step::{

@@ -15,6 +15,7 @@ mod boot;
 mod damage;
 mod down;
 pub mod event;
+mod expect;
 mod interrupt;
 mod look;
 pub mod meter;
@@ -35,7 +36,8 @@ mod watch;
 
 pub use arena::Arena;
 pub use boot::{Boot, STEP_BYTES};
+pub use poll::Reply;
 pub use report::{Failure, Report};
 pub use run::run;
-pub use told::{BootTold, Told};
+pub use told::{AnswerTold, BootTold, Told};
 pub use watch::Watch;

@@ -9,6 +9,7 @@ use recovery_core::partition::{PartitionOptions, Writer};
 use recovery_core::storage::Name;
 use recovery_core::units::{Incarnation, Length};
 
+use super::expect::Last;
 use crate::disk::{Disturbance, SimDisk};
 use crate::oracle::truth::Truth;
 use crate::schedule::{PartitionHeader, Times};
@@ -34,13 +35,21 @@ pub(super) struct Slot {
     pub(super) components: [Name; 6],
     pub(super) service: Service,
     pub(super) truth: Truth,
+    /// What a scenario may ask about it.
+    pub(super) last: Last,
 }
 
 impl Slot {
     pub(super) fn new(header: PartitionHeader) -> Self {
         let mut truth = Truth::default();
         truth.reset(header.first_offset);
-        Self { header, components: partition_components(header.namespace), service: Service::Down, truth }
+        Self {
+            header,
+            components: partition_components(header.namespace),
+            service: Service::Down,
+            truth,
+            last: Last::default(),
+        }
     }
 
     /// How the partition's writer is opened.

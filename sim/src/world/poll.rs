@@ -26,7 +26,7 @@ pub(super) struct Reading {
 
 /// What a client was told, without the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub enum Reply {
     /// Messages; none at all is an answer too.
     Messages {
         /// How many, from the offset asked for on.
@@ -72,6 +72,10 @@ impl World<'_> {
             }
         };
         self.note_reply(namespace, &reply);
+        self.node.slots[index].last.reply = Some((request.from, reply));
+        if let Some(told) = &mut self.told {
+            told.answer(self.step, namespace, request.from, reply);
+        }
         match reply {
             Reply::Messages { .. } => serve::Answer::Done,
             Reply::Error { code, .. } => serve::Answer::Failed(code),

@@ -44,6 +44,8 @@ pub(super) struct World<'a> {
     pub(super) calls: Vec<DiskEvent>,
     pub(super) outcome: Outcome,
     pub(super) failures: Vec<Failure>,
+    /// Whether the schedule asks about starts.
+    pub(super) expects: bool,
     pub(super) meter: Meter,
     /// Whether a sync has failed since the node started.
     pub(super) has_sync_failed: bool,
@@ -81,6 +83,7 @@ impl<'a> World<'a> {
             calls: Vec::new(),
             outcome: Outcome::new(),
             failures: Vec::new(),
+            expects: schedule.steps.iter().any(Step::is_expectation),
             meter: arena.meter,
             has_sync_failed: false,
             step: 0,
@@ -112,9 +115,14 @@ impl<'a> World<'a> {
         self.interrupt(step, tally);
         self.node.disk.begin_step(&self.injections);
         let answer = self.act(step, tally);
+        self.remember(step, answer);
         let outcome = self.node.disk.end_step();
         self.note_calls(tally);
         tally.missed += u64::from(outcome.missed) + u64::from(answer == Answer::Missed);
+        let is_missed = answer == Answer::Missed || outcome.missed > 0 || !self.is_ready(step);
+        if let Some(told) = self.told.as_mut().filter(|_| is_missed) {
+            told.missed.push(index);
+        }
         if answer == Answer::Missed {
             self.recorder.note(EventCode::Missed, word(step.action.word()), 0, 0);
         }
@@ -124,6 +132,34 @@ impl<'a> World<'a> {
                 Interruption::Crash(_) | Interruption::Fault(_) => None,
             });
             self.go_down(crash.expect("a crash inside a step is one of its interruptions"), tally);
+        }
+    }
+
+    /// Whether everything that is to go wrong inside the step found what it is about.
+    fn is_ready(&self, step: &Step) -> bool {
+        self.injections.len() == step.interruptions.len()
+    }
+
+    /// Keeps what a scenario may ask about: how the last call of a client failed, and that an answer is the
+    /// last thing that happened.
+    fn remember(&mut self, step: &Step, answer: Answer) {
+        let is_look = step.is_expectation() || matches!(step.action, Action::Poll(_));
+        if is_look {
+            return;
+        }
+        for slot in &mut self.node.slots {
+            slot.last.reply = None;
+        }
+        let error = match answer {
+            Answer::Failed(code) => Some(code),
+            Answer::Done | Answer::Missed => None,
+        };
+        let partition = step.action.partition();
+        if let Some(index) = partition.and_then(|namespace| self.schedule.world.index_of(namespace)) {
+            self.node.slots[index].last.error = error;
+        }
+        if let (Some(told), Some(code)) = (&mut self.told, error) {
+            told.errors.push((self.step, code));
         }
     }
 
@@ -198,6 +234,8 @@ impl<'a> World<'a> {
             (Action::Fault { fault, cached }, _) => self.fault(fault, *cached),
             (Action::Plant(plant), _) => self.plant(plant),
             (Action::Poll(poll), Some(index)) => self.poll(poll, index, tally),
+            (Action::Expect(expectation), _) => self.expect(std::slice::from_ref(expectation), tally),
+            (Action::Either(alternatives), _) => self.expect(alternatives, tally),
             (action, Some(index)) => self.serve(action, index, tally),
             (_, None) => Answer::Missed,
         }

@@ -38,6 +38,9 @@ impl World<'_> {
             self.note_boot(index, &boot, tally);
             self.meter.enter(Phase::Oracle);
             self.judge(index, &boot, lies, tally);
+            if self.expects {
+                self.node.slots[index].last.boot = Some(Box::new(boot));
+            }
         }
         Answer::Done
     }

@@ -9,9 +9,10 @@ use recovery_core::decide::Verdict;
 use recovery_core::observe::PartitionFacts;
 use recovery_core::plan::Plan;
 use recovery_core::storage::Call;
-use recovery_core::units::Namespace;
+use recovery_core::units::{Namespace, Offset};
 
 use super::boot::Boot;
+use super::poll::Reply;
 use crate::disk::{Event as DiskEvent, Node, SimDisk, View};
 
 /// A start of a partition, as it is told.
@@ -31,11 +32,30 @@ pub struct BootTold {
     pub remark: Option<String>,
 }
 
+/// An answer to a client that read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerTold {
+    /// The step, counted from 0.
+    pub step: u32,
+    /// Which partition.
+    pub namespace: Namespace,
+    /// The first offset that was asked for.
+    pub from: Offset,
+    /// What it was told.
+    pub reply: Reply,
+}
+
 /// Everything that is told of a world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// Starts of partitions, in order.
     pub boots: Vec<BootTold>,
+    /// Answers to clients, in order.
+    pub answers: Vec<AnswerTold>,
+    /// Steps that were not there to be done, or held something that hit nothing.
+    pub missed: Vec<u32>,
+    /// How calls of clients failed, with their steps.
+    pub errors: Vec<(u32, &'static str)>,
     /// The path that a storage call was about, by the number of its event, counted from 0.
     pub subjects: BTreeMap<u64, String>,
     files: BTreeMap<u32, String>,
@@ -53,6 +73,11 @@ impl Told {
             plan: boot.plan.clone(),
             remark: boot.remark(),
         });
+    }
+
+    /// Takes in an answer.
+    pub(super) fn answer(&mut self, step: u32, namespace: Namespace, from: Offset, reply: Reply) {
+        self.answers.push(AnswerTold { step, namespace, from, reply });
     }
 
     /// Takes in calls, the first of which is the event `first`. What was removed meanwhile keeps the path

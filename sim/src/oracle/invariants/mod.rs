@@ -22,6 +22,6 @@ pub use lengths::{Cursor, check_lengths, recovered_lengths};
 pub use nonzero_bytes::check_nonzero_bytes;
 pub use promises_kept::check_promises;
 pub use recover_twice::{SecondRun, check_recover_twice};
-pub use refused_untouched::check_refused_untouched;
+pub use refused_untouched::{check_refused_untouched, is_untouched};
 pub use served_was_written::{adopted_strangers, check_served};
 pub use verified_bytes::check_verified_bytes;

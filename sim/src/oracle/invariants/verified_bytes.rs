@@ -25,7 +25,8 @@ pub fn check_verified_bytes(before: &PartitionImage, after: &PartitionImage) -> 
             let verified = Value::from(Length::new(batch.len() as u64));
             for run in lost_runs(&entry.name, &file.bytes, now, copies, batch.clone(), |_| false) {
                 let left = Value::from(Length::new(batch.len() as u64 - (run.end - run.start)));
-                let violation = Violation::new(Check::I01, "bytes left of a verified batch", verified, left);
+                let violation =
+                    Violation::new(Check::I01, "bytes left of a verified batch", verified.clone(), left);
                 violations.push(violation.in_file(entry.name).at(run));
             }
         }

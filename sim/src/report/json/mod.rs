@@ -6,6 +6,7 @@
 mod partition;
 mod replay;
 mod run;
+mod scenario;
 mod self_check;
 mod shrink;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 pub use replay::replay;
 pub use run::{failure, reach, run_started, run_summary};
+pub use scenario::{scenario, scenarios_summary};
 pub use self_check::{self_check, self_check_summary};
 pub use shrink::shrink;
 

@@ -87,6 +87,14 @@ fn scenario(document: &KdlDocument) -> Read<Scenario> {
     })
 }
 
+/// The line on which each step is written, counted from 1; nothing for a text that is no scenario.
+pub fn step_lines(text: &str) -> Vec<usize> {
+    let Ok(document) = KdlDocument::parse_v2(text) else { return Vec::new() };
+    let steps = document.get("steps").and_then(KdlNode::children).map(KdlDocument::nodes);
+    let line = |node: &KdlNode| text[..node.name().span().offset()].matches('\n').count() + 1;
+    steps.unwrap_or_default().iter().map(line).collect()
+}
+
 /// Where the step of that index is written.
 fn step_span(document: &KdlDocument, index: usize) -> SourceSpan {
     let steps = document.get("steps").and_then(KdlNode::children);

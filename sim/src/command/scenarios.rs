@@ -1,0 +1,151 @@
+//! `sim scenarios`: scenario files, each run with every check and held to what it expects.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::cli::Scenarios;
+use crate::command::source::Source;
+use crate::exit::Exit;
+use crate::oracle::{Check, Value, Violation};
+use crate::report::json;
+use crate::run::panics::remember_panics;
+use crate::run::replay::twice;
+use crate::schedule::{Scenario, print_step, step_lines};
+use crate::world::{Arena, Failure, Report};
+
+/// What one scenario file came to.
+#[derive(Debug)]
+pub struct Told {
+    /// Its path, as it was found.
+    pub path: String,
+    /// What it says.
+    pub scenario: Scenario,
+    /// The line of each step.
+    lines: Vec<usize>,
+    /// What happened. Its failures hold what hit nothing, too.
+    pub report: Report,
+    is_harness_bug: bool,
+}
+
+impl Told {
+    /// Whether everything held.
+    pub fn has_passed(&self) -> bool {
+        self.report.failures.is_empty()
+    }
+
+    /// The line of the file that a failure belongs to.
+    pub fn line(&self, failure: &Failure) -> usize {
+        self.lines.get(failure.step as usize).copied().unwrap_or(1)
+    }
+
+    fn exit(&self) -> Exit {
+        let is_mismatch = |failure: &Failure| failure.violation.check == Check::Nondeterminism;
+        if self.is_harness_bug {
+            Exit::Harness
+        } else if self.report.failures.iter().any(is_mismatch) {
+            Exit::Nondeterminism
+        } else if self.has_passed() {
+            Exit::Held
+        } else {
+            Exit::Failed
+        }
+    }
+}
+
+/// Runs scenario files and reports.
+///
+/// # Errors
+///
+/// When a stream cannot be written.
+pub fn scenarios(options: &Scenarios, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    remember_panics();
+    let mut arena = Arena::new();
+    let (mut exit, mut passed, mut failed) = (Exit::Held, 0, 0);
+    for path in files(&options.paths) {
+        let told = match run_file(&path, &mut arena) {
+            Ok(told) => told,
+            Err(sentence) => {
+                writeln!(err, "error: {sentence}")?;
+                exit = exit.worst(Exit::Usage);
+                continue;
+            }
+        };
+        exit = exit.worst(told.exit());
+        *(if told.has_passed() { &mut passed } else { &mut failed }) += 1;
+        if options.json {
+            json::write(out, &json::scenario(&told))?;
+        } else {
+            tell(out, &told)?;
+        }
+    }
+    if passed + failed == 0 {
+        exit = exit.worst(Exit::Nothing);
+    }
+    if options.json {
+        json::write(out, &json::scenarios_summary(passed, failed, exit))?;
+    } else {
+        writeln!(out, " Summary  {} scenarios: {passed} passed, {failed} failed", passed + failed)?;
+    }
+    Ok(exit)
+}
+
+fn tell(out: &mut dyn Write, told: &Told) -> io::Result<()> {
+    let word = if told.has_passed() { "pass" } else { "FAIL" };
+    writeln!(out, "    {word}  {}", told.path)?;
+    for failure in &told.report.failures {
+        writeln!(out, "          {}:{}: {}", told.path, told.line(failure), failure.violation)?;
+        if let Some(remark) = &failure.remark {
+            writeln!(out, "          {remark}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The files that paths name, each directory with all that is below it, in order of their names.
+pub fn files(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in paths {
+        match fs::read_dir(path) {
+            Ok(entries) => {
+                let mut below: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+                below.retain(|path| path.is_dir() || path.extension().is_some_and(|end| end == "kdl"));
+                below.sort();
+                found.extend(files(&below));
+            }
+            // What is no directory is a file, or the error of reading it says what it is.
+            Err(_) => found.push(path.clone()),
+        }
+    }
+    found
+}
+
+/// Runs one file with every check.
+///
+/// # Errors
+///
+/// When it is no scenario that can be run; the text is for a person.
+pub fn run_file(path: &Path, arena: &mut Arena) -> Result<Told, String> {
+    let path = path.to_string_lossy().replace('\\', "/");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{path} cannot be read: {error}"))?;
+    let source = Source::read(&path)?;
+    let (mut report, _, is_harness_bug) = twice(&source.scenario.schedule, arena, source.sample);
+    fail_what_is_missed(&source.scenario, &mut report);
+    let lines = step_lines(&text);
+    Ok(Told { path, scenario: source.scenario, lines, report, is_harness_bug })
+}
+
+/// Makes a failure of every step that was not there to be done, or held something that hit nothing: what is
+/// counted in a generated schedule is an error in a file that somebody wrote.
+pub fn fail_what_is_missed(scenario: &Scenario, report: &mut Report) {
+    let missed = report.told.as_ref().map(|told| told.missed.clone()).unwrap_or_default();
+    report.failures.extend(missed.into_iter().map(|step| hit_nothing(scenario, step)));
+}
+
+/// A step of a scenario that was not there to be done, or held something that hit nothing.
+fn hit_nothing(scenario: &Scenario, step: u32) -> Failure {
+    let (expected, actual) = (Value::Code("met"), Value::Code("missed"));
+    let violation = Violation::new(Check::Expect, "what the step names", expected, actual);
+    let remark = scenario.schedule.steps.get(step as usize).map(|step| print_step(step).trim().to_owned());
+    Failure { violation, partition: None, remark, step, recovery_step: "decide" }
+}
