@@ -126,21 +126,22 @@ fn literal(bytes: &[u8]) -> Name {
 }
 
 fn decimal(number: u64) -> Name {
-    let mut digits = [0; STEM_DIGITS];
-    let from = write_decimal(number, &mut digits, 1);
+    let mut digits = [b'0'; STEM_DIGITS];
+    let from = write_decimal(number, &mut digits).min(STEM_DIGITS - 1);
     literal(&digits[from..])
 }
 
 fn segment_name(start: SegmentStart, suffix: &[u8]) -> Name {
-    let mut digits = [0; STEM_DIGITS];
-    write_decimal(start.get(), &mut digits, STEM_DIGITS);
+    let mut digits = [b'0'; STEM_DIGITS];
+    write_decimal(start.get(), &mut digits);
     literal(&digits).with_suffix(suffix).expect("20 digits and a suffix fit a name")
 }
 
-/// Writes `number` right-aligned with at least `width` digits; returns the index of the first digit.
-fn write_decimal(mut number: u64, digits: &mut [u8; STEM_DIGITS], width: usize) -> usize {
+/// Writes the digits of `number` right-aligned, none for 0; returns the index of the first.
+fn write_decimal(mut number: u64, digits: &mut [u8; STEM_DIGITS]) -> usize {
     let mut at = STEM_DIGITS;
-    while number > 0 || STEM_DIGITS - at < width {
+    // A u64 has 20 digits at most.
+    while number > 0 {
         at -= 1;
         digits[at] = b'0' + (number % 10) as u8;
         number /= 10;

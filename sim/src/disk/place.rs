@@ -186,9 +186,17 @@ impl Disk {
         entries.sort_by_key(|entry| self.state.names.bytes_of(entry.name));
         for entry in entries {
             let length = path.len();
-            let separator = if path.is_empty() { "" } else { "/" };
-            let name = self.state.names.name_of(entry.name);
-            write!(path, "{separator}{name}").expect("writing to a string does not fail");
+            if !path.is_empty() {
+                path.push('/');
+            }
+            match str::from_utf8(self.state.names.bytes_of(entry.name)) {
+                Ok(name) if name.bytes().all(|byte| byte.is_ascii_graphic()) => path.push_str(name),
+                // As it is shown to people.
+                Ok(_) | Err(_) => {
+                    let name = self.state.names.name_of(entry.name);
+                    write!(path, "{name}").expect("writing to a string does not fail");
+                }
+            }
             visit(path, entry.node);
             if let Node::Directory(child) = entry.node {
                 self.walk_directory(child, view, path, visit);

@@ -55,18 +55,14 @@ impl Outcome {
 
     /// Adds names, lengths and bytes of what is visible in the end.
     pub(super) fn disk(&mut self, disk: &SimDisk) {
-        let mut files = Vec::new();
         disk.walk(View::Visible, &mut |path, node| {
             if let Node::File(file) = node {
-                files.push((path.to_owned(), file));
+                self.word(path);
+                let bytes = disk.contents_of(file, View::Visible);
+                self.number(bytes.len() as u64);
+                self.0.update(&bytes);
             }
         });
-        for (path, file) in files {
-            self.word(&path);
-            let bytes = disk.contents_of(file, View::Visible);
-            self.number(bytes.len() as u64);
-            self.0.update(&bytes);
-        }
     }
 
     pub(super) fn finish(&self) -> u64 {

@@ -31,17 +31,22 @@ pub(super) fn produce(
     builder.finish();
 }
 
+/// Bytes of the word that a payload repeats.
+const WORD_BYTES: usize = 12;
+
 /// Fills a payload: a word of letters that names its batch and message, again and again, so that a
 /// person who sees a hex dump knows where the bytes came from.
 fn fill(content: u64, batch: BatchId, index: u32, length: u32, payload: &mut Vec<u8>) {
-    payload.clear();
     let mut state = content ^ (u64::from(batch.0) << 32) ^ u64::from(index) ^ 0x9e37_79b9_7f4a_7c15;
-    while payload.len() < length as usize {
+    let mut word = [0; WORD_BYTES];
+    for letter in &mut word {
         // A multiplicative step of a linear congruential generator; its high bits are what is used.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        for shift in [33, 38, 43, 48, 53, 58] {
-            payload.push(b'a' + ((state >> shift) % 26) as u8);
-        }
+        *letter = b'a' + ((state >> 33) % 26) as u8;
+    }
+    payload.clear();
+    while payload.len() < length as usize {
+        payload.extend_from_slice(&word);
     }
     payload.truncate(length as usize);
 }
