@@ -37,6 +37,8 @@ pub enum Command {
     Shrink(Shrink),
     /// Judge the harness itself: would it notice?
     SelfCheck(SelfCheck),
+    /// Plant each known bug and see it die by the check that it names.
+    Mutants(Mutants),
     /// Print a vocabulary: one word a line.
     List(List),
 }
@@ -139,6 +141,20 @@ pub struct Shrink {
 /// `sim self-check`.
 #[derive(Debug, clap::Args)]
 pub struct SelfCheck {
+    /// JSON Lines on stdout, the summary last.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim mutants`.
+#[derive(Debug, clap::Args)]
+pub struct Mutants {
+    /// Only this bug; may be given more than once.
+    #[arg(long, value_name = "ID")]
+    pub only: Vec<String>,
+    /// Leave each program that was built at DIR/ID/sim.
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
     /// JSON Lines on stdout, the summary last.
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,7 @@
 
 pub mod commit;
 pub mod list;
+pub mod mutants;
 pub mod replay;
 pub mod run;
 pub mod scenarios;
