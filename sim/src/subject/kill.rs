@@ -16,7 +16,7 @@ use super::mutant::Mutant;
 
 /// Silence after which a program counts as hung. Its own steps are budgeted, so it never is by design; this
 /// only keeps a broken one from holding up the rest.
-const SILENCE: Duration = Duration::from_secs(300);
+const SILENCE: Duration = Duration::from_mins(5);
 
 /// The profile that is made for fast rebuilds.
 const PROFILE: &str = "mutants";
