@@ -1,6 +1,7 @@
 //! One seed: generate, run, catch a panic, and now and then run it again, whole or short of one fault.
 
 use super::counterfactual::{Suspect, suspects, without};
+use super::difference::{Difference, first_difference};
 use super::ending::{Ending, FailureClass};
 use super::panics::{Panicked, catch};
 use super::tally::Tally;
@@ -27,6 +28,8 @@ pub struct Outcome {
     pub is_rerun: bool,
     /// Fault kinds without one of which the first failure would not be there; each once, sorted.
     pub culprits: Vec<&'static str>,
+    /// Where a second run parted from the first, if it did and a third and fourth did again.
+    pub difference: Option<Difference>,
     /// What it reached.
     pub tally: Tally,
 }
@@ -62,6 +65,7 @@ pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Ou
         outcome.is_rerun = true;
         if (again.digest, again.outcome) != (outcome.digest, outcome.outcome) {
             outcome.failures.push(nondeterminism(outcome.digest, again.digest));
+            outcome.difference = part(arena, schedule, sample);
             outcome.tally.violations.insert(Check::Nondeterminism, 1);
         }
     }
@@ -93,8 +97,21 @@ pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> O
         is_harness_bug,
         is_rerun: false,
         culprits: Vec::new(),
+        difference: None,
         tally,
     }
+}
+
+/// Where two runs of a schedule part, on memory that held nothing and on memory that held other worlds.
+fn part(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Option<Difference> {
+    let mut tally = Tally::default();
+    let watch = Watch { keeps_events: true, sample };
+    let mut events = |arena: &mut Arena| catch(|| run(schedule, arena, &mut tally, watch).events);
+    let (Ok(first), Ok(second)) = (events(&mut Arena::new()), events(arena)) else {
+        *arena = Arena::new();
+        return None;
+    };
+    first_difference(&first, &second)
 }
 
 /// One fault of a world, and how the world ended without it.

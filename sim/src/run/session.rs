@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::difference::Difference;
 use super::digest::RunDigest;
 use super::ending::FailureClass;
 use super::group::group_id;
@@ -51,6 +52,8 @@ pub struct FailedSeed<'a> {
     pub group: &'a str,
     /// The fault kinds that it needs.
     pub faults: &'a [&'static str],
+    /// Where a second run parted from the first.
+    pub difference: Option<Difference>,
 }
 
 /// Failures of one cause.
@@ -178,6 +181,7 @@ fn take(
             failure,
             group: &id,
             faults: &outcome.culprits,
+            difference: outcome.difference,
         });
     }
 }

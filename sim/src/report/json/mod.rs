@@ -22,6 +22,8 @@ pub use scenario::{scenario, scenarios_summary};
 pub use self_check::{self_check, self_check_summary};
 pub use shrink::shrink;
 
+use crate::report::timeline::sentence;
+use crate::run::difference::Difference;
 use crate::world::Failure;
 
 /// Version of every line.
@@ -48,11 +50,20 @@ fn failure_fields(failure: &Failure) -> Map<String, Value> {
         "range": violation.range.as_ref().map(|range| [range.start, range.end]),
         "expected": violation.expected.to_string(), "actual": violation.actual.to_string(),
         "sentence": violation.to_string(), "remark": failure.remark,
-        "faults": [], "file": null,
+        "faults": [], "file": null, "difference": null,
     }) else {
         unreachable!("an object was written")
     };
     object
+}
+
+/// Where two runs part, in words.
+fn difference(difference: Difference) -> Value {
+    json!({
+        "record": difference.at,
+        "first": difference.first.map(|event| sentence(&event, None)),
+        "second": difference.second.map(|event| sentence(&event, None)),
+    })
 }
 
 /// A digest as JSON spells it.

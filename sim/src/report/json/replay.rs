@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::partition::partition;
-use super::{VERSION, digest, failure_fields};
+use super::{VERSION, difference, digest, failure_fields};
 use crate::command::source::Source;
 use crate::report::timeline::{code_word, sentence};
 use crate::run::one::Counterfactual;
@@ -24,11 +24,7 @@ pub fn replay(source: &Source, built_from: Commit, replayed: &Replayed) -> Value
         "reproduced": replayed.reproduced(&source.expected).code(),
         "failures": failures, "boots": boots(report), "timeline": timeline(report),
         "counterfactuals": replayed.counterfactuals.iter().map(counterfactual).collect::<Vec<Value>>(),
-        "difference": replayed.difference.map(|difference| json!({
-            "record": difference.at,
-            "first": difference.first.map(|event| sentence(&event, None)),
-            "second": difference.second.map(|event| sentence(&event, None)),
-        })),
+        "difference": replayed.difference.map(difference),
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{VERSION, digest, failure_fields};
+use super::{VERSION, difference, digest, failure_fields};
 use crate::exit::Exit;
 use crate::oracle::Check;
 use crate::run::reach::Line;
@@ -43,6 +43,7 @@ pub fn failure(failed: &FailedSeed<'_>, file: &Path) -> Value {
     object.insert("digest".into(), json!(digest(failed.digest)));
     object.insert("group".into(), json!(failed.group));
     object.insert("faults".into(), json!(failed.faults));
+    object.insert("difference".into(), json!(failed.difference.map(difference)));
     object.insert("file".into(), json!(file.display().to_string()));
     Value::Object(object)
 }

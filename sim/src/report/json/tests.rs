@@ -76,6 +76,7 @@ fn the_lines_of_a_run_have_the_fields_of_the_page() {
         failure: &a_failure(),
         group: "I06.decide.noise",
         faults: &["noise"],
+        difference: None,
     };
     let line = failure(&failed, Path::new("target/sim/a.kdl"));
     check(&line);

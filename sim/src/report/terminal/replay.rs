@@ -7,6 +7,7 @@ use recovery_core::decide::Action;
 use super::text::{counted, hint, item, paragraph};
 use crate::command::source::Source;
 use crate::report::timeline::{is_detail, sentence};
+use crate::run::difference::Difference;
 use crate::run::replay::{Replayed, Reproduced};
 use crate::schedule::print_step;
 use crate::schedule::token::Commit;
@@ -65,7 +66,7 @@ fn step(out: &mut dyn Write, replayed: &Replayed, index: u32, full: bool) -> io:
         let place = failure.partition.map_or(String::new(), |namespace| format!("{namespace}: "));
         paragraph(out, "FAIL", &format!("{place}{} (in {})", failure.violation, failure.recovery_step))?;
         if let Some(remark) = &failure.remark {
-            paragraph(out, "", &format!("the core: {remark}"))?;
+            paragraph(out, "", &format!("said: {remark}"))?;
         }
     }
     Ok(())
@@ -104,6 +105,18 @@ fn boot(out: &mut dyn Write, boot: &BootTold) -> io::Result<()> {
     Ok(())
 }
 
+/// Where a second run parts from the first, from both.
+pub(super) fn parted(out: &mut dyn Write, difference: Difference) -> io::Result<()> {
+    paragraph(out, "DIFFERS", &format!("a second run parts at record {}", difference.at))?;
+    for (word, event) in [("first", difference.first), ("second", difference.second)] {
+        let said = event.map_or("it had ended".to_owned(), |event| {
+            format!("step {}: {}", event.step, sentence(&event, None))
+        });
+        hint(out, word, &said)?;
+    }
+    Ok(())
+}
+
 fn end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<()> {
     let report = &replayed.report;
     if !replayed.counterfactuals.is_empty() {
@@ -119,14 +132,8 @@ fn end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<
             paragraph(out, "", &format!("without it not this failure: {needed}"))?;
         }
     }
-    if let Some(difference) = &replayed.difference {
-        paragraph(out, "DIFFERS", &format!("a second run parts at record {}", difference.at))?;
-        for (word, event) in [("first", difference.first), ("second", difference.second)] {
-            let said = event.map_or("it had ended".to_owned(), |event| {
-                format!("step {}: {}", event.step, sentence(&event, None))
-            });
-            hint(out, word, &said)?;
-        }
+    if let Some(difference) = replayed.difference {
+        parted(out, difference)?;
     }
     let failures = report.failures.len() as u64;
     let held = if failures == 0 { "all held".to_owned() } else { counted(failures, "violation") };

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::replay::parted;
 use super::text::{counted, hint, paragraph};
 use crate::run::session::{FailedSeed, Request};
 
@@ -43,7 +44,10 @@ pub fn failure(out: &mut dyn Write, failed: &FailedSeed<'_>, file: &Path) -> io:
     paragraph(out, "FAIL", &format!("seed {seed:#x}, step {step}{place}"))?;
     paragraph(out, "", &failure.violation.to_string())?;
     if let Some(remark) = &failure.remark {
-        paragraph(out, "", &format!("the core: {remark}"))?;
+        paragraph(out, "", &format!("said: {remark}"))?;
+    }
+    if let Some(difference) = failed.difference {
+        parted(out, difference)?;
     }
     hint(out, "group", failed.group)?;
     hint(out, "replay", &format!("cargo sim replay {}", failed.token))?;
