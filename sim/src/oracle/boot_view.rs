@@ -41,6 +41,10 @@ pub struct BootView<'a> {
     pub plan: &'a Plan,
     /// Whether a writer opened on what recovery left.
     pub is_open: bool,
+    /// Bytes that its storage calls read.
+    pub bytes_read: u64,
+    /// The limit of a step of it, and the core's window, in bytes.
+    pub limits: (u64, u64),
     /// What is true.
     pub truth: &'a Truth,
 }

@@ -5,8 +5,8 @@ use recovery_core::observe::PartitionFacts;
 
 use super::boot_view::BootView;
 use super::invariants::{
-    check_lengths, check_nonzero_bytes, check_promises, check_refused_untouched, check_served,
-    check_verified_bytes, recovered_lengths,
+    check_indexes, check_lengths, check_nonzero_bytes, check_not_adopted, check_promises,
+    check_refused_untouched, check_served, check_verified_bytes, check_work, recovered_lengths,
 };
 use super::reference::{agrees, recover};
 use super::served_log::{self, Lying};
@@ -26,11 +26,19 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
             violations.extend(check_refused_untouched(before, view.after));
         }
     }
+    if let Some(before) = view.before {
+        violations.extend(check_work(before, view.facts, view.bytes_read, view.limits));
+    }
+    violations.extend(check_not_adopted(view.facts, view.verdict, view.plan));
     violations.extend(check_promises(view));
     if view.writes_land && view.lies_at_most_once {
         violations.extend(check_served(view));
     }
     if view.verdict.is_served() {
+        if view.writes_land && view.sees_truth {
+            let lying = lying(&view.after.directory, view.facts, view.verdict);
+            violations.extend(check_indexes(&view.after.directory, &lying));
+        }
         let lengths = recovered_lengths(view.facts, view.verdict);
         violations.extend(check_lengths(&view.after.directory, &lengths, None));
         if view.is_calm && !view.is_open {

@@ -58,6 +58,11 @@ impl Sample {
         self.drawn.is_none_or(|draw| draw.compared.is_multiple_of(COMPARED_SHARE))
     }
 
+    /// A word of the `boot`-th boot, for a place in it.
+    pub fn place(self, boot: u64) -> u64 {
+        mix(self.drawn.map_or(0, |draw| draw.boots) ^ mix(boot << 8 | 0xff))
+    }
+
     /// Which of `count` choices the `boot`-th boot of a world takes: one, or with `--checks all` each.
     pub fn choices(self, question: Question, boot: u64, count: u64) -> Range<u64> {
         let Some(draw) = self.drawn else { return 0..count };

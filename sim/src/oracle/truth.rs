@@ -3,9 +3,12 @@
 //! Promises: kept as one run a batch, never a byte at a time; knows nothing of the core's opinion. Leaves
 //! out: the disk; what a crash or a fault does to bytes is seen in the images that checks compare.
 
+use recovery_core::format::FileName;
 use recovery_core::units::{Offset, SegmentStart};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::Image;
+use super::boot_view::bytes_of;
 use super::damage::Damages;
 use super::served_log::Lying;
 use crate::schedule::BatchId;
@@ -49,6 +52,8 @@ pub struct Write {
     pub life: Life,
     /// Whether the writer's mode, or a sync since, promises that it survives power loss.
     pub is_promised: bool,
+    /// Whether a recovery that went on without it found it whole, and has put it into a fence.
+    pub is_fenced: bool,
     /// Whether a mark that is itself durable says so: then damage is known to be loss.
     pub is_marked: bool,
 }
@@ -78,8 +83,6 @@ pub struct Truth {
     writes: Vec<Write>,
     /// One behind the largest offset ever promised in this life of the partition.
     pub promised_next: Offset,
-    /// One behind the largest offset held by a survivor that recovery has put into a fence.
-    pub survivors_next: Offset,
     /// Where the chain starts.
     pub floor: Offset,
     /// The highest floor that a retention which failed may have left.
@@ -98,7 +101,6 @@ impl Truth {
         self.bytes.clear();
         self.writes.clear();
         self.promised_next = first;
-        self.survivors_next = first;
         self.floor = first;
         self.floor_tried = first;
         self.strangers.clear();
@@ -128,6 +130,7 @@ impl Truth {
             length: u32::try_from(bytes.len()).expect("a batch fits 4 GiB"),
             life,
             is_promised: false,
+            is_fenced: false,
             is_marked: false,
         });
     }
@@ -169,6 +172,14 @@ impl Truth {
         &self.bytes[from..from + write.length as usize]
     }
 
+    /// Whether a batch lies in an image where it was put, byte for byte.
+    pub fn lies_in(&self, image: &Image, write: &Write) -> bool {
+        let bytes = self.bytes_of(write);
+        let from = usize::try_from(write.position).expect("a simulated file fits memory");
+        let log = bytes_of(image, &FileName::log(write.segment));
+        log.and_then(|log| log.get(from..from + bytes.len())) == Some(bytes)
+    }
+
     /// The newest write that the schedule calls `batch`.
     pub fn find(&self, batch: BatchId) -> Option<&Write> {
         self.writes.iter().rev().find(|write| write.batch == Some(batch))
@@ -181,16 +192,16 @@ impl Truth {
         })
     }
 
-    /// Tells what a start serves: `lying` in order, and the offset that comes next. Batches that are there
-    /// live on, adopted if they were never acknowledged; those that are not are lost. Returns how many
+    /// Tells what a start serves, `lying` in order, where `before` lay when it looked. Batches that are
+    /// there live on, adopted if they were never acknowledged; those that are not are lost. Returns how many
     /// there are that nobody wrote here.
-    pub fn reconcile(&mut self, lying: &[Lying<'_>], next: Offset) -> u32 {
+    pub fn reconcile(&mut self, lying: &[Lying<'_>], before: Option<&Image>) -> u32 {
         let living = |life| matches!(life, Life::Buffered | Life::Acknowledged | Life::Adopted);
-        let before = self.writes.len();
-        let mut found = vec![false; before];
+        let before_count = self.writes.len();
+        let mut found = vec![false; before_count];
         let mut strangers = 0;
         for batch in lying {
-            let index = self.writes[..before].iter().rposition(|write| {
+            let index = self.writes[..before_count].iter().rposition(|write| {
                 living(write.life) && write.base == batch.base && self.bytes_of(write) == batch.bytes
             });
             if let Some(index) = index {
@@ -198,7 +209,7 @@ impl Truth {
             } else {
                 strangers += 1;
                 let place = (batch.segment, batch.position);
-                if let Some(index) = self.stranger_at(batch).filter(|index| *index < before) {
+                if let Some(index) = self.stranger_at(batch).filter(|index| *index < before_count) {
                     found[index] = true;
                     self.writes[index].life = Life::Adopted;
                     continue;
@@ -206,14 +217,18 @@ impl Truth {
                 self.append(None, (batch.base, batch.next), place, batch.bytes, Life::Adopted);
             }
         }
-        for (write, found) in self.writes.iter_mut().zip(found) {
-            if living(write.life) && !found {
+        for (index, is_found) in found.into_iter().enumerate() {
+            let is_whole = |image| self.lies_in(image, &self.writes[index]);
+            let is_fenced =
+                !is_found && continues(&self.writes[index], lying) && before.is_some_and(is_whole);
+            let write = &mut self.writes[index];
+            if living(write.life) && !is_found {
                 write.life = Life::Lost;
+                write.is_fenced = is_fenced;
             } else if write.life == Life::Buffered {
                 write.life = Life::Adopted;
             }
         }
-        self.survivors_next = self.survivors_next.max(next);
         self.indistinguishable += strangers;
         strangers
     }
@@ -255,4 +270,18 @@ impl Truth {
         let living = |write: &&Write| matches!(write.life, Life::Acknowledged | Life::Adopted);
         self.writes.iter().filter(living).map(|write| write.next).max().unwrap_or(self.floor)
     }
+}
+
+/// Whether a batch lies where it may continue what is served of its segment: the bytes between them could
+/// hold the offsets between them, 256 a batch and 48 a message. Anything else is a stray to everybody.
+fn continues(write: &Write, lying: &[Lying<'_>]) -> bool {
+    let last = lying.iter().rfind(|batch| batch.segment == write.segment);
+    let (end, next) = last
+        .map_or((0, write.segment.offset()), |batch| (batch.position + batch.bytes.len() as u64, batch.next));
+    let (Some(bytes), Some(offsets)) =
+        (write.position.checked_sub(end), write.base.get().checked_sub(next.get()))
+    else {
+        return false;
+    };
+    offsets == 0 || u128::from(bytes) >= 256 + 48 * u128::from(offsets)
 }

@@ -2,6 +2,7 @@
 
 use recovery_core::observe::Workspace;
 
+use super::again::Moments;
 use super::event::Recorder;
 use super::meter::Meter;
 use super::poll::Reading;
@@ -16,6 +17,7 @@ pub struct Arena {
     pub(super) scratch: Scratch,
     pub(super) reading: Reading,
     pub(super) injections: Vec<Injection>,
+    pub(super) moments: Moments,
     /// Measures the worlds that are run on it, if it is switched on.
     pub meter: Meter,
 }
@@ -30,6 +32,7 @@ impl Arena {
             scratch: Scratch::default(),
             reading: Reading::default(),
             injections: Vec::new(),
+            moments: Moments::default(),
             meter: Meter::OFF,
         }
     }

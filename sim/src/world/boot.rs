@@ -50,6 +50,11 @@ impl Boot {
         }
     }
 
+    /// Whether the partition is served from now on.
+    pub fn is_serving(&self) -> bool {
+        self.verdict.is_served() && self.open_error.is_none()
+    }
+
     /// Where recovery was last, in the words of CONTRACTS 1.
     pub fn recovery_step(&self) -> &'static str {
         match self.reached {
@@ -71,24 +76,56 @@ pub(super) fn expectation(slot: &Slot) -> Expectation {
     }
 }
 
-/// Starts one partition.
+/// Which images of a start are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sight {
+    before: bool,
+    after: bool,
+}
+
+impl Sight {
+    /// What lies there before it and behind it.
+    pub(super) const ALL: Self = Self { before: true, after: true };
+    /// What lies there behind it.
+    pub(super) const AFTER: Self = Self { before: false, after: true };
+    /// The verdict alone.
+    pub(super) const NOTHING: Self = Self { before: false, after: false };
+
+    fn after(self, disk: &SimDisk, slot: &Slot) -> PartitionImage {
+        if self.after { look::image(disk, &slot.components) } else { PartitionImage::default() }
+    }
+}
+
+/// Starts one partition, for good.
 pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace, meter: &mut Meter) -> Boot {
-    let expectation = expectation(slot);
+    let (boot, service) = start(disk, slot, workspace, meter, Sight::ALL);
+    slot.service = service;
+    slot.failed_sync = None;
+    boot
+}
+
+/// Starts one partition, and says what its node does with it from then on.
+pub(super) fn start(
+    disk: &SimDisk,
+    slot: &Slot,
+    workspace: &mut Workspace,
+    meter: &mut Meter,
+    sight: Sight,
+) -> (Boot, Service) {
     match open(disk, slot) {
-        Ok(partition) => recover(disk, slot, partition, workspace, meter),
+        Ok(partition) => recover(disk, slot, partition, workspace, meter, sight),
         Err(cause) => {
-            slot.service = Service::Unavailable;
-            let facts = PartitionFacts::of_nothing(expectation);
-            Boot {
+            let boot = Boot {
                 before: None,
-                after: look::image(disk, &slot.components),
+                after: sight.after(disk, slot),
                 verdict: Verdict::unavailable(cause, &[]),
-                facts,
+                facts: PartitionFacts::of_nothing(expectation(slot)),
                 plan: Plan::default(),
                 open_error: None,
                 failed_to_act: false,
                 reached: RecoveryStep::Settle,
-            }
+            };
+            (boot, Service::Unavailable)
         }
     }
 }
@@ -106,11 +143,12 @@ fn open(disk: &SimDisk, slot: &Slot) -> Result<PartitionDirectory<SimDisk>, Unav
 
 fn recover(
     disk: &SimDisk,
-    slot: &mut Slot,
+    slot: &Slot,
     partition: PartitionDirectory<SimDisk>,
     workspace: &mut Workspace,
     meter: &mut Meter,
-) -> Boot {
+    sight: Sight,
+) -> (Boot, Service) {
     let expectation = expectation(slot);
     let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
     let mut recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
@@ -118,7 +156,7 @@ fn recover(
     let mut reached = RecoveryStep::Settle;
     // Every step of a recovery moves it on; a world whose disk grows without end would be a bug of ours.
     loop {
-        if before.is_none() && recovery.reached() == RecoveryStep::Observe {
+        if sight.before && before.is_none() && recovery.reached() == RecoveryStep::Observe {
             let phase = meter.enter(Phase::Oracle);
             before = Some(look::image(disk, &slot.components));
             meter.enter(phase);
@@ -131,10 +169,10 @@ fn recover(
     }
     let Recovered { facts, verdict, plan, ledger, stopped_at, .. } = recovery.finish();
     let phase = meter.enter(Phase::Oracle);
-    let after = look::image(disk, &slot.components);
+    let after = sight.after(disk, slot);
     meter.enter(phase);
     let mut open_error = None;
-    slot.service = match (&verdict.disposition, Adopted::of(&facts, &verdict, &plan)) {
+    let service = match (&verdict.disposition, Adopted::of(&facts, &verdict, &plan)) {
         (Disposition::Serve | Disposition::ServeFrom { .. }, Some(adopted)) => {
             match Writer::open(disk, partition, adopted, ledger, slot.options()) {
                 Ok(writer) => Service::Serving(Box::new(writer)),
@@ -154,7 +192,7 @@ fn recover(
         }
     };
     let failed_to_act = stopped_at.is_some();
-    Boot { before, after, facts, verdict, plan, open_error, failed_to_act, reached }
+    (Boot { before, after, facts, verdict, plan, open_error, failed_to_act, reached }, service)
 }
 
 /// Makes the directories of a partition and opens its writer, as a server does for a new topic.

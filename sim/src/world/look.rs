@@ -65,6 +65,15 @@ fn fences(disk: &SimDisk, components: &[Name]) -> Vec<Fence> {
         .collect()
 }
 
+/// The fence of that name beside a partition.
+pub(super) fn fence(disk: &SimDisk, components: &[Name], fence: &Name) -> Option<DirectoryId> {
+    let (_, above) = components.split_last()?;
+    match disk.entry(directory(disk, above)?, fence, View::Visible)? {
+        Node::Directory(fence) => Some(fence),
+        Node::File(_) | Node::Link | Node::Special => None,
+    }
+}
+
 /// Drops every clean cached page of a partition's files.
 pub(super) fn evict(disk: &SimDisk, components: &[Name]) {
     let Some(directory) = directory(disk, components) else { return };

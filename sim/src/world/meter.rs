@@ -16,6 +16,8 @@ pub enum Phase {
     Recover,
     /// Images for the checks, and every check but the reference.
     Oracle,
+    /// Checks that start the partition again: snapshots, recoveries, and the comparison.
+    Again,
     /// The reference recoverer.
     Reference,
     /// Events and outcome into their digests.
@@ -24,12 +26,13 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase, in the order of a world.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Generate,
         Self::Write,
         Self::Crash,
         Self::Recover,
         Self::Oracle,
+        Self::Again,
         Self::Reference,
         Self::Digest,
     ];
@@ -42,6 +45,7 @@ impl Phase {
             Self::Crash => "crash",
             Self::Recover => "recover",
             Self::Oracle => "oracle",
+            Self::Again => "again",
             Self::Reference => "reference",
             Self::Digest => "digest",
         }
@@ -105,7 +109,7 @@ mod tests {
         let _oracle = meter.enter(before);
         meter.enter(Phase::Digest);
         let spent = Phase::ALL.map(|phase| meter.spent(phase));
-        assert_eq!(spent, [1, 0, 0, 2, 1, 0, 0]);
+        assert_eq!(spent, [1, 0, 0, 2, 1, 0, 0, 0]);
     }
 
     #[test]
@@ -113,6 +117,6 @@ mod tests {
         let mut meter = Meter::OFF;
         meter.enter(Phase::Recover);
         meter.enter(Phase::Digest);
-        assert_eq!(Phase::ALL.map(|phase| meter.spent(phase)), [0; 7]);
+        assert_eq!(Phase::ALL.map(|phase| meter.spent(phase)), [0; 8]);
     }
 }

@@ -9,8 +9,10 @@
 //! and `interrupt` (what goes wrong), `aim` (from a target of the schedule to a
 //! place on a disk), `look` (what a disk holds, for whoever judges), `event` (the digest).
 
+mod again;
 mod aim;
 mod arena;
+mod asked;
 mod boot;
 mod damage;
 mod down;
@@ -32,6 +34,7 @@ mod serve;
 mod standing;
 mod start;
 mod told;
+mod variant;
 mod watch;
 
 pub use arena::Arena;

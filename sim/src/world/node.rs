@@ -11,6 +11,7 @@ use recovery_core::units::{Incarnation, Length};
 
 use super::expect::Last;
 use crate::disk::{Disturbance, SimDisk};
+use crate::oracle::invariants::FailedSync;
 use crate::oracle::truth::Truth;
 use crate::schedule::{PartitionHeader, Times};
 
@@ -37,6 +38,8 @@ pub(super) struct Slot {
     pub(super) truth: Truth,
     /// What a scenario may ask about it.
     pub(super) last: Last,
+    /// What was known when a sync of it failed, until its next start.
+    pub(super) failed_sync: Option<FailedSync>,
 }
 
 impl Slot {
@@ -49,6 +52,7 @@ impl Slot {
             service: Service::Down,
             truth,
             last: Last::default(),
+            failed_sync: None,
         }
     }
 

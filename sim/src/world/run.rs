@@ -4,6 +4,7 @@ use recovery_core::observe::Workspace;
 use recovery_core::storage::Call;
 use recovery_core::units::Namespace;
 
+use super::again::Moments;
 use super::arena::Arena;
 use super::boot;
 use super::event::{EventCode, Recorder, word};
@@ -19,6 +20,7 @@ use super::watch::Watch;
 use super::{aim, damage, interrupt, look, plant, standing};
 use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
 use crate::oracle::judge;
+use crate::oracle::sample::Sample;
 use crate::run::tally::Tally;
 use crate::schedule::{
     Action, CallPoint, Fault, FaultInside, FaultKind, Filesystem, Interruption, Plant, Schedule, Step,
@@ -51,6 +53,10 @@ pub(super) struct World<'a> {
     pub(super) has_sync_failed: bool,
     pub(super) step: u32,
     pub(super) told: Option<Told>,
+    pub(super) sample: Sample,
+    pub(super) moments: Moments,
+    /// Starts of partitions so far.
+    pub(super) boots: u64,
 }
 
 impl<'a> World<'a> {
@@ -88,6 +94,9 @@ impl<'a> World<'a> {
             has_sync_failed: false,
             step: 0,
             told: watch.keeps_events.then(Told::default),
+            sample: watch.sample,
+            moments: std::mem::take(&mut arena.moments),
+            boots: 0,
         };
         world.meter.enter(Phase::Write);
         world.create_partitions();
@@ -265,6 +274,14 @@ impl<'a> World<'a> {
         if !self.node.is_up {
             return Answer::Missed;
         }
+        let asked = self.about_to_ask(index);
+        let answer = self.ask(action, index, tally);
+        self.note_calls(tally);
+        self.check_answer(asked, answer);
+        answer
+    }
+
+    fn ask(&mut self, action: &Action, index: usize, tally: &mut Tally) -> Answer {
         let Node { disk, slots, .. } = &mut self.node;
         let (slot, recorder) = (&mut slots[index], &mut self.recorder);
         match action {
@@ -302,10 +319,12 @@ impl<'a> World<'a> {
         if !self.node.is_up {
             return Answer::Missed;
         }
-        let Node { disk, slots, is_up, is_waiting, lies } = &mut self.node;
-        for slot in slots {
-            serve::stop(disk, slot, &mut self.recorder);
+        for index in 0..self.node.slots.len() {
+            let asked = self.about_to_ask(index);
+            serve::stop(&self.node.disk, &mut self.node.slots[index], &mut self.recorder);
+            self.check_promises(asked);
         }
+        let Node { disk, is_up, is_waiting, lies, .. } = &mut self.node;
         (*is_up, *is_waiting, *lies) = (false, false, Lies::default());
         disk.disarm();
         disk.remember();
@@ -369,6 +388,7 @@ impl<'a> World<'a> {
         arena.scratch = self.scratch;
         arena.reading = self.reading;
         arena.injections = self.injections;
+        arena.moments = self.moments;
         report
     }
 }

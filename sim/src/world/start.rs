@@ -2,10 +2,11 @@
 
 use recovery_core::decide::Action as SegmentAction;
 use recovery_core::format::FileName;
-use recovery_core::storage::{Errno, Name};
+use recovery_core::storage::{Call, Errno, Name};
 use recovery_core::units::Offset;
 
-use super::boot::{self, Boot};
+use super::again::Again;
+use super::boot::{self, Boot, STEP_BYTES};
 use super::event::{EventCode, word};
 use super::look;
 use super::meter::Phase;
@@ -13,10 +14,10 @@ use super::node::{Lies, Node, Slot};
 use super::report::Failure;
 use super::run::World;
 use super::serve::Answer;
-use crate::disk::{Event as DiskEvent, Exposed, SimDisk};
+use crate::disk::{Disturbance, Event as DiskEvent, Exposed, Injection, SimDisk};
 use crate::oracle::boot_view::BootView;
 use crate::oracle::invariants::adopted_strangers;
-use crate::oracle::{Content, judge};
+use crate::oracle::{Content, Violation, judge};
 use crate::run::tally::Tally;
 
 impl World<'_> {
@@ -30,7 +31,12 @@ impl World<'_> {
         for injection in &self.injections {
             lies.add(&injection.disturbance, injection.times);
         }
+        let comes_back = self.injections.is_empty() && !self.node.is_waiting;
         for index in 0..self.node.slots.len() {
+            self.meter.enter(Phase::Again);
+            if comes_back {
+                self.moments.keep_before(&self.node);
+            }
             let Node { disk, slots, .. } = &mut self.node;
             let slot = &mut slots[index];
             self.meter.enter(Phase::Recover);
@@ -68,20 +74,113 @@ impl World<'_> {
 
     /// Lets the oracle look at a start, and tells the truth what became of every batch.
     fn judge(&mut self, index: usize, boot: &Boot, lies: Lies, tally: &mut Tally) {
-        let fails = |call: &DiskEvent| call.errno.is_some_and(|errno| !is_an_answer(errno));
-        let is_calm = !lies.successes && !self.calls.iter().any(fails);
-        let slot = &mut self.node.slots[index];
         if let Some(first) = boot.facts.segments.first() {
-            slot.truth.learn_floor(first.start.offset());
+            self.node.slots[index].truth.learn_floor(first.start.offset());
         }
-        let view = BootView {
-            has_ledger: slot.header.ledger,
-            is_calm,
+        let circumstances = self.circumstances(lies);
+        let view = circumstances.view(&self.node.slots[index], boot);
+        let violations = judge::judge(&view, &mut self.meter);
+        let is_cut_short = boot.open_error.is_some() || boot.failed_to_act;
+        let strangers = adopted_strangers(&view);
+        let has_strangers = !strangers.is_empty();
+        if is_cut_short {
+            self.node.slots[index].truth.strangers.extend(strangers);
+        }
+        self.fail_start(index, boot, violations);
+        let before = self.meter.enter(Phase::Again);
+        let violations = self.look_again(index, boot, circumstances, has_strangers);
+        self.meter.enter(before);
+        self.fail_start(index, boot, violations);
+        let slot = &mut self.node.slots[index];
+        let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
+        if boot.is_serving() {
+            let before = boot.before.as_ref().map(|before| &before.directory);
+            tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, before));
+            // What is to go wrong inside this step may still hit the partition, in a sibling's start.
+            if !circumstances.is_disturbed {
+                end_damage(&self.node.disk, slot, boot);
+            }
+        }
+    }
+
+    fn circumstances(&self, lies: Lies) -> Circumstances {
+        let fails = |call: &DiskEvent| call.errno.is_some_and(|errno| !is_an_answer(errno));
+        let goes_down = |injection: &Injection| matches!(injection.disturbance, Disturbance::Crash { .. });
+        Circumstances {
+            is_calm: !lies.successes && !self.calls.iter().any(fails),
             is_disturbed: !self.injections.is_empty() || self.node.is_waiting,
+            goes_down: self.injections.iter().any(goes_down),
             writes_land: !lies.successes,
             lies_at_most_once: !lies.lasts,
-            failed_to_act: boot.failed_to_act,
             sees_truth: !lies.reads,
+            bytes_read: bytes_read(&self.calls),
+            window_bytes: u64::from(self.schedule.world.window_bytes),
+        }
+    }
+
+    /// What the checks say that compare a start with another one like it.
+    fn look_again(
+        &mut self,
+        index: usize,
+        boot: &Boot,
+        circumstances: Circumstances,
+        has_strangers: bool,
+    ) -> Vec<Violation> {
+        self.boots += 1;
+        let again = Again {
+            node: &self.node,
+            index,
+            boot,
+            circumstances,
+            has_strangers,
+            calls: self.calls.len() as u64,
+            sample: self.sample,
+            nth: self.boots,
+            moments: &mut self.moments,
+            workspace: &mut self.workspace,
+            meter: &mut self.meter,
+        };
+        again.violations()
+    }
+
+    fn fail_start(&mut self, index: usize, boot: &Boot, violations: Vec<Violation>) {
+        for violation in violations {
+            self.failures.push(Failure {
+                violation,
+                partition: Some(self.node.slots[index].header.namespace),
+                remark: boot.remark(),
+                step: self.step,
+                recovery_step: boot.recovery_step(),
+            });
+        }
+    }
+}
+
+/// What went wrong around a start, and what it cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "plain facts about a start, each with its own name")]
+pub(super) struct Circumstances {
+    pub(super) is_calm: bool,
+    pub(super) is_disturbed: bool,
+    pub(super) goes_down: bool,
+    pub(super) writes_land: bool,
+    pub(super) lies_at_most_once: bool,
+    pub(super) sees_truth: bool,
+    pub(super) bytes_read: u64,
+    pub(super) window_bytes: u64,
+}
+
+impl Circumstances {
+    /// What a check may look at behind a start of `slot`.
+    pub(super) fn view<'a>(&self, slot: &'a Slot, boot: &'a Boot) -> BootView<'a> {
+        BootView {
+            has_ledger: slot.header.ledger,
+            is_calm: self.is_calm,
+            is_disturbed: self.is_disturbed,
+            writes_land: self.writes_land,
+            lies_at_most_once: self.lies_at_most_once,
+            failed_to_act: boot.failed_to_act,
+            sees_truth: self.sees_truth,
             expectation: boot::expectation(slot),
             before: boot.before.as_ref(),
             after: &boot.after,
@@ -89,35 +188,17 @@ impl World<'_> {
             verdict: &boot.verdict,
             plan: &boot.plan,
             is_open: boot.open_error.is_none(),
+            bytes_read: self.bytes_read,
+            limits: (STEP_BYTES, self.window_bytes),
             truth: &slot.truth,
-        };
-        let strangers = if boot.open_error.is_some() || boot.failed_to_act {
-            adopted_strangers(&view)
-        } else {
-            Vec::new()
-        };
-        let recovery_step = boot.recovery_step();
-        for violation in judge::judge(&view, &mut self.meter) {
-            self.failures.push(Failure {
-                violation,
-                partition: Some(slot.header.namespace),
-                remark: boot.remark(),
-                step: self.step,
-                recovery_step,
-            });
-        }
-        slot.truth.strangers.extend(strangers);
-        let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
-        let is_served = boot.verdict.is_served() && boot.open_error.is_none();
-        if is_served {
-            let next = boot.verdict.next_offset.unwrap_or(Offset::ZERO);
-            tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, next));
-            // What is to go wrong inside this step may still hit the partition, in a sibling's start.
-            if self.injections.is_empty() && !self.node.is_waiting {
-                end_damage(&self.node.disk, slot, boot);
-            }
         }
     }
+}
+
+/// Bytes that calls read.
+pub(super) fn bytes_read(calls: &[DiskEvent]) -> u64 {
+    let reads = calls.iter().filter(|call| call.call == Call::Read && call.errno.is_none());
+    reads.map(|call| call.length).sum()
 }
 
 /// Whether an error number is a definite answer about a name, and no failure.

@@ -10,10 +10,10 @@
 use recovery_core::decide::Disposition;
 use recovery_core::format::FileName;
 
-use crate::oracle::boot_view::{BootView, bytes_of};
+use crate::oracle::boot_view::BootView;
 use crate::oracle::obligation::Obligation;
 use crate::oracle::truth::Write;
-use crate::oracle::{Check, Image, Value, Violation};
+use crate::oracle::{Check, Value, Violation};
 
 /// The first promise that is broken.
 pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
@@ -36,10 +36,10 @@ pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
 }
 
 fn check_write(view: &BootView<'_>, write: &Write) -> Option<Violation> {
-    if !write.is_promised || lies_in(&view.after.directory, view, write) {
+    if !write.is_promised || view.truth.lies_in(&view.after.directory, write) {
         return None;
     }
-    let was_intact = view.before.is_none_or(|before| lies_in(&before.directory, view, write));
+    let was_intact = view.before.is_none_or(|before| view.truth.lies_in(&before.directory, write));
     let (subject, expected, actual) = match view.truth.owed(write, was_intact)? {
         Obligation::MustKeep => ("a batch that was promised", "present", "gone"),
         Obligation::MustRefuse => ("a start with damage below a mark", "refused", "served"),
@@ -49,12 +49,4 @@ fn check_write(view: &BootView<'_>, write: &Write) -> Option<Violation> {
     let end = write.position + u64::from(write.length);
     let name = FileName::log(write.segment);
     Some(violation.in_file(name).in_segment(write.segment).at(write.position..end))
-}
-
-/// Whether a batch lies where it was put, byte for byte.
-fn lies_in(image: &Image, view: &BootView<'_>, write: &Write) -> bool {
-    let bytes = view.truth.bytes_of(write);
-    let from = usize::try_from(write.position).expect("a simulated file fits memory");
-    let log = bytes_of(image, &FileName::log(write.segment));
-    log.and_then(|log| log.get(from..from + bytes.len())) == Some(bytes)
 }

@@ -1,0 +1,47 @@
+//! I17: work is linear: what a start reads and hashes stays under a constant times what there is, and no
+//! single step of it under a limit of its own is much longer than that limit.
+//!
+//! Asked at every start. Bytes read are counted by the disk, the rest by the core's own meter. Does not
+//! claim anything about memory, which is the window's and the caller's.
+
+use recovery_core::observe::{PartitionFacts, Work};
+
+use crate::oracle::{Check, Content, PartitionImage, Value, Violation};
+
+/// Times that each byte may be read or hashed: settled, walked, probed, read again before it is copied,
+/// compared with its copy, and covered by three checksums.
+const TIMES: u64 = 16;
+/// Bytes that a start may read whatever there is: superblocks, an empty ledger, reason files.
+const SPARE_BYTES: u64 = 64 * 1024;
+
+/// What a start spent that it should not have. `bytes_read` is the disk's count, and `step_bytes` the
+/// limit of a step; `window_bytes` are read whole, whatever is left of the limit.
+pub fn check_work(
+    before: &PartitionImage,
+    facts: &PartitionFacts,
+    bytes_read: u64,
+    (step_bytes, window_bytes): (u64, u64),
+) -> Option<Violation> {
+    let most = TIMES * bytes_of(before) + SPARE_BYTES;
+    let Work { bytes_hashed, bytes_walked, longest_step_bytes, .. } = facts.work;
+    let longest = step_bytes + 4 * window_bytes;
+    let spent = [
+        ("bytes read", bytes_read, most),
+        ("bytes hashed", bytes_hashed, most),
+        ("bytes walked", bytes_walked, most),
+        ("bytes of the longest step", longest_step_bytes, longest),
+    ];
+    let (subject, actual, most) = spent.into_iter().find(|(_, actual, most)| actual > most)?;
+    Some(Violation::new(Check::I17, subject, Value::Number(most), Value::Number(actual)))
+}
+
+/// All bytes of the partition and of what was set aside.
+fn bytes_of(image: &PartitionImage) -> u64 {
+    let fences = image.fences.iter().map(|fence| &fence.image);
+    let entries = fences.chain([&image.directory]).flat_map(|image| &image.entries);
+    let lengths = entries.map(|entry| match &entry.content {
+        Content::File(file) => file.bytes.len() as u64,
+        Content::Unopenable | Content::Directory | Content::Other => 0,
+    });
+    lengths.sum()
+}

@@ -1,0 +1,298 @@
+//! The same start again, on a disk that is put back afterwards, for the checks that compare two starts.
+//!
+//! Promises: whatever is done here leaves no trace in the world: the disk goes back to the moment behind
+//! the start, counters and recorded calls included. Leaves out: judging what is seen, which the invariants
+//! do.
+
+use recovery_core::observe::Workspace;
+use recovery_core::storage::Call;
+
+use super::boot::{self, Boot, Sight};
+use super::look;
+use super::meter::Meter;
+use super::node::{Node, Slot};
+use super::start::{Circumstances, bytes_read, is_an_answer};
+use super::variant::{self, Variant};
+use crate::disk::{Disturbance, Event, Injection, Snapshot, SurvivorChoice};
+use crate::oracle::invariants::{
+    SecondRun, check_adopted, check_interrupted, check_more_damage, check_recover_twice, check_same_verdict,
+    is_known_throughout,
+};
+use crate::oracle::sample::{Question, Sample};
+use crate::oracle::{Violation, judge};
+use crate::schedule::{CallPoint, Restart, Survivors, Times};
+
+/// The moments of one start that are gone back to, and memory for the second looks.
+#[derive(Debug, Default)]
+pub(super) struct Moments {
+    /// Before the start.
+    before: Snapshot,
+    /// Behind it.
+    behind: Snapshot,
+    /// Calls of a second look.
+    calls: Vec<Event>,
+}
+
+/// A start that is looked at again.
+pub(super) struct Again<'a> {
+    pub(super) node: &'a Node,
+    pub(super) index: usize,
+    pub(super) boot: &'a Boot,
+    pub(super) circumstances: Circumstances,
+    /// Whether it found batches that nobody wrote here and nobody can tell apart: a start that is cut short
+    /// may have put them on record.
+    pub(super) has_strangers: bool,
+    /// Storage calls that the start made.
+    pub(super) calls: u64,
+    pub(super) sample: Sample,
+    /// Which start of a partition it is, counted over the world.
+    pub(super) nth: u64,
+    pub(super) moments: &'a mut Moments,
+    pub(super) workspace: &'a mut Workspace,
+    pub(super) meter: &'a mut Meter,
+}
+
+impl Moments {
+    /// Keeps the moment before a start.
+    pub(super) fn keep_before(&mut self, node: &Node) {
+        node.disk.snapshot(&mut self.before);
+    }
+}
+
+impl Again<'_> {
+    /// Everything that is wrong with a start by another one like it.
+    pub(super) fn violations(mut self) -> Vec<Violation> {
+        self.node.disk.snapshot(&mut self.moments.behind);
+        let mut violations = Vec::new();
+        if self.circumstances.goes_down {
+            // The disk answers nothing until the node has gone down.
+        } else if !self.circumstances.is_disturbed && self.circumstances.is_calm {
+            violations.extend(self.survives());
+            violations.extend(self.twice());
+            violations.extend(self.interrupted());
+            violations.extend(self.variants());
+            violations.extend(self.more_damage());
+        } else if !self.circumstances.is_calm && !self.boot.is_serving() {
+            violations.extend(self.once_it_clears());
+        }
+        self.node.disk.rewind(&self.moments.behind);
+        violations
+    }
+
+    fn slot(&self) -> &Slot {
+        &self.node.slots[self.index]
+    }
+
+    /// Starts the partition as the disk is now, with the errors of its calls noted.
+    fn start(&mut self, sight: Sight) -> Boot {
+        let (boot, _service) =
+            boot::start(&self.node.disk, &self.node.slots[self.index], self.workspace, self.meter, sight);
+        self.node.disk.take_events(&mut self.moments.calls);
+        boot
+    }
+
+    /// The process ends, and whatever went wrong in it with it.
+    fn end_process(&self) {
+        self.node.disk.crash(Restart::Process, &SurvivorChoice::of(Survivors::All));
+    }
+
+    /// I11: asked of the disk as it is.
+    fn survives(&self) -> Option<Violation> {
+        if !self.boot.verdict.is_served() {
+            return None;
+        }
+        let (disk, slot) = (&self.node.disk, self.slot());
+        let directory = look::directory(disk, &slot.components)?;
+        let cuts = self.boot.plan.repairs();
+        check_adopted(&self.boot.after, &slot.truth.damages, cuts, |fence, file, range| {
+            let home = fence.map_or(Some(directory), |fence| look::fence(disk, &slot.components, fence));
+            home.map_or(Ok(()), |home| disk.is_durable(home, file, range))
+        })
+    }
+
+    /// I09: the process ends right behind the start, and the next one starts the partition again.
+    fn twice(&mut self) -> Vec<Violation> {
+        self.end_process();
+        let second = self.start(Sight::AFTER);
+        let calls = &self.moments.calls;
+        let changing_calls = calls.iter().filter(|call| changes(call.call)).count() as u64;
+        let violations = check_recover_twice(SecondRun {
+            first_verdict: &self.boot.verdict,
+            second_verdict: &second.verdict,
+            after_first: &self.boot.after,
+            after_second: &second.after,
+            changing_calls,
+        });
+        self.node.disk.restore(&self.moments.behind);
+        if self.is_told_an_error(&second) { Vec::new() } else { violations }
+    }
+
+    /// Whether an error that was due before the start came late, and was told to the second look.
+    fn is_told_an_error(&self, again: &Boot) -> bool {
+        self.moments.calls.iter().any(is_failure) && !again.is_serving()
+    }
+
+    /// I10: the node goes down at a call of the start, and starts again. A power loss there is judged as
+    /// any start is.
+    fn interrupted(&mut self) -> Vec<Violation> {
+        const ENDS: [(Restart, Survivors); 3] = [
+            (Restart::Process, Survivors::All),
+            (Restart::Power, Survivors::None),
+            (Restart::Power, Survivors::All),
+        ];
+        let mut violations = Vec::new();
+        let choices = self.calls * ENDS.len() as u64;
+        for choice in self.sample.choices(Question::InterruptedCall, self.nth, choices) {
+            let call = u32::try_from(choice / ENDS.len() as u64 + 1).expect("a start makes few calls");
+            let (restart, survivors) = ENDS[usize::try_from(choice % ENDS.len() as u64).expect("below 3")];
+            let disk = &self.node.disk;
+            disk.restore(&self.moments.before);
+            disk.begin_step(&[Injection {
+                at: CallPoint { on: None, call },
+                times: Times::Count(1),
+                cause: None,
+                disturbance: Disturbance::Crash { restart, inside: None },
+            }]);
+            self.start(Sight::NOTHING);
+            let disk = &self.node.disk;
+            let is_down = disk.end_step().crashed.is_some();
+            assert!(is_down, "a start that makes its calls again goes down at one of them");
+            disk.crash(restart, &SurvivorChoice::of(survivors));
+            let again = self.start(Sight::ALL);
+            if self.is_told_an_error(&again) {
+                continue;
+            }
+            violations.extend(match restart {
+                Restart::Process => {
+                    check_interrupted((&self.boot.verdict, &self.boot.after), (&again.verdict, &again.after))
+                        .into_iter()
+                        .collect()
+                }
+                Restart::Os | Restart::Power if self.has_strangers => Vec::new(),
+                Restart::Os | Restart::Power => self.judge(&again),
+            });
+        }
+        violations
+    }
+
+    /// I18, I21: the same bytes in another guise.
+    fn variants(&mut self) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        let count = Variant::ALL.len() as u64;
+        for choice in self.sample.choices(Question::Variant, self.nth, count) {
+            let variant = Variant::ALL[usize::try_from(choice).expect("there are few variants")];
+            let place = self.sample.place(self.nth);
+            let disk = &self.node.disk;
+            disk.restore(&self.moments.before);
+            if !variant::apply(variant, self.node, self.index, self.boot, place) {
+                continue;
+            }
+            let again = match variant {
+                Variant::OtherWindow => {
+                    self.start_through(variant::other_window(self.circumstances.window_bytes))
+                }
+                Variant::ListingOrder
+                | Variant::ColdCache
+                | Variant::NoIndexes
+                | Variant::FlipUpOrDown
+                | Variant::DamagedSibling => self.start(Sight::NOTHING),
+            };
+            if again.failed_to_act {
+                // What was to be made could not be: an operator has put something else in its place.
+                continue;
+            }
+            let expected = if variant == Variant::FlipUpOrDown {
+                self.node.disk.restore(&self.moments.before);
+                variant::flip_down(self.node, self.index, self.boot, place);
+                self.start(Sight::NOTHING).verdict
+            } else {
+                self.boot.verdict.clone()
+            };
+            let but_for_indexes = variant == Variant::NoIndexes;
+            let verdicts = (&expected, &again.verdict);
+            violations.extend(check_same_verdict(
+                variant.check(),
+                variant.subject(),
+                verdicts,
+                but_for_indexes,
+            ));
+        }
+        violations
+    }
+
+    fn start_through(&mut self, mut workspace: Workspace) -> Boot {
+        let slot = &self.node.slots[self.index];
+        let (boot, _service) = boot::start(&self.node.disk, slot, &mut workspace, self.meter, Sight::NOTHING);
+        boot
+    }
+
+    /// I22: more bytes of a log are damaged.
+    fn more_damage(&mut self) -> Option<Violation> {
+        let is_asked = self.slot().truth.damages.are_bytes_of_logs() && is_known_throughout(&self.boot.facts);
+        if !is_asked {
+            return None;
+        }
+        let choices = self.sample.choices(Question::MoreDamage, self.nth, variant::MORE_DAMAGE);
+        let mut found = None;
+        for choice in choices {
+            self.node.disk.restore(&self.moments.before);
+            if !variant::damage_more(self.node, self.index, self.boot, self.sample.place(self.nth), choice) {
+                continue;
+            }
+            let again = self.start(Sight::AFTER);
+            if !is_known_throughout(&again.facts) {
+                continue;
+            }
+            let lying = judge::lying(&again.after.directory, &again.facts, &again.verdict);
+            let less = (&self.boot.verdict, &self.boot.after.directory);
+            found = found.or_else(|| check_more_damage(less, &again.verdict, &lying));
+        }
+        found
+    }
+
+    /// I20: what failed has failed; once nothing does any more the partition is judged, and nothing is lost.
+    fn once_it_clears(&mut self) -> Vec<Violation> {
+        self.node.disk.begin_step(&[]);
+        self.end_process();
+        let again = self.start(Sight::ALL);
+        self.judge(&again)
+    }
+
+    /// Judges a second look as a start of its own.
+    fn judge(&mut self, again: &Boot) -> Vec<Violation> {
+        let circumstances = Circumstances {
+            is_calm: !self.moments.calls.iter().any(is_failure),
+            is_disturbed: false,
+            goes_down: false,
+            writes_land: true,
+            lies_at_most_once: true,
+            sees_truth: true,
+            bytes_read: bytes_read(&self.moments.calls),
+            ..self.circumstances
+        };
+        let view = circumstances.view(&self.node.slots[self.index], again);
+        judge::judge(&view, self.meter)
+    }
+}
+
+/// Whether a call failed, and not merely answered.
+fn is_failure(call: &Event) -> bool {
+    call.errno.is_some_and(|errno| !is_an_answer(errno))
+}
+
+/// Whether a call changes names, lengths or contents.
+const fn changes(call: Call) -> bool {
+    match call {
+        Call::Create | Call::Write | Call::SetLength | Call::Rename | Call::Remove | Call::MakeDirectory => {
+            true
+        }
+        Call::Open
+        | Call::Read
+        | Call::Sync
+        | Call::SyncDirectory
+        | Call::Length
+        | Call::List
+        | Call::Lock
+        | Call::DropCache => false,
+    }
+}

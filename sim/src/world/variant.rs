@@ -1,0 +1,190 @@
+//! The bytes of a partition in another guise, or with more of them damaged.
+//!
+//! Promises: each is a function of the disk and of one drawn word. Leaves out: what follows for the verdict.
+
+use recovery_core::format::FileName;
+use recovery_core::observe::{IndexState, Stop, WINDOW_BYTES_MIN, Workspace};
+use recovery_core::units::SegmentStart;
+
+use super::boot::Boot;
+use super::look;
+use super::node::Node;
+use crate::disk::{Cause, Damage, FileId, View};
+use crate::oracle::Check;
+use crate::oracle::served_log::for_each;
+use crate::schedule::FaultKind;
+
+/// What is changed that must not change the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// The directory is listed in another order.
+    ListingOrder,
+    /// No clean page is cached.
+    ColdCache,
+    /// All indexes are gone, where the logs are whole and a ledger speaks for them.
+    NoIndexes,
+    /// The core reads through another window.
+    OtherWindow,
+    /// A bit of a field is flipped up, against another one of the field flipped down.
+    FlipUpOrDown,
+    /// The logs of another partition are zeros.
+    DamagedSibling,
+}
+
+impl Variant {
+    pub(super) const ALL: [Self; 6] = [
+        Self::ListingOrder,
+        Self::ColdCache,
+        Self::NoIndexes,
+        Self::OtherWindow,
+        Self::FlipUpOrDown,
+        Self::DamagedSibling,
+    ];
+
+    /// The check that it belongs to.
+    pub(super) const fn check(self) -> Check {
+        match self {
+            Self::ListingOrder
+            | Self::ColdCache
+            | Self::NoIndexes
+            | Self::OtherWindow
+            | Self::FlipUpOrDown => Check::I18,
+            Self::DamagedSibling => Check::I21,
+        }
+    }
+
+    /// What is compared, for a report.
+    pub(super) const fn subject(self) -> &'static str {
+        match self {
+            Self::ListingOrder => "the verdict by another listing order",
+            Self::ColdCache => "the verdict with a cold cache",
+            Self::NoIndexes => "the verdict without indexes",
+            Self::OtherWindow => "the verdict through another window",
+            Self::FlipUpOrDown => "the verdict on a bit flipped up, against one flipped down",
+            Self::DamagedSibling => "the verdict beside a damaged partition",
+        }
+    }
+}
+
+/// Changes the guise of a partition. False: there is nothing to change, or it would change the bytes.
+pub(super) fn apply(variant: Variant, node: &Node, index: usize, boot: &Boot, place: u64) -> bool {
+    let disk = &node.disk;
+    match variant {
+        Variant::ListingOrder => {
+            disk.set_listing_order(place | 1, Cause::Fault(FaultKind::ListingOrder));
+            true
+        }
+        Variant::ColdCache => {
+            // Where cache and medium differ by a fault, dropping a page changes what is read.
+            let has_faults =
+                disk.fault_tally().injected[..FaultKind::ALL.len()].iter().any(|count| *count > 0);
+            if !has_faults {
+                disk.evict_all();
+            }
+            !has_faults
+        }
+        Variant::NoIndexes => {
+            let is_whole = |facts: &recovery_core::observe::SegmentFacts| facts.stop.stop() == Stop::End;
+            // Without a ledger the index itself may be evidence.
+            let is_asked = boot.facts.ledger.known().is_some() && boot.facts.segments.iter().all(is_whole);
+            is_asked && remove_indexes(node, index, boot)
+        }
+        Variant::OtherWindow => true,
+        Variant::FlipUpOrDown => flip(node, index, boot, place, true),
+        Variant::DamagedSibling => node.slots.len() > 1 && damage_sibling(node, index, place),
+    }
+}
+
+/// The same field with another bit flipped down.
+pub(super) fn flip_down(node: &Node, index: usize, boot: &Boot, place: u64) {
+    let is_done = flip(node, index, boot, place, false);
+    assert!(is_done, "a field that has a bit to flip up was found to have one to flip down");
+}
+
+/// The other window: the smallest, or one that is not.
+pub(super) fn other_window(window_bytes: u64) -> Workspace {
+    let is_smallest = window_bytes == WINDOW_BYTES_MIN as u64;
+    Workspace::new(if is_smallest { WINDOW_BYTES_MIN * 3 } else { WINDOW_BYTES_MIN })
+}
+
+fn log_of(node: &Node, index: usize, segment: SegmentStart) -> Option<FileId> {
+    look::file(&node.disk, &node.slots[index].components, &FileName::log(segment))
+}
+
+fn remove_indexes(node: &Node, index: usize, boot: &Boot) -> bool {
+    let Some(directory) = look::directory(&node.disk, &node.slots[index].components) else { return false };
+    let cause = Cause::Fault(FaultKind::OperatorDeletesIndex);
+    let mut is_any = false;
+    for segment in boot.facts.segments.iter().filter(|segment| segment.index.state != IndexState::Absent) {
+        is_any |= node.disk.take_name(directory, &FileName::index(segment.start), cause).is_some();
+    }
+    is_any
+}
+
+/// Flips a bit of the base offset of a batch that lies in a log: one that is clear, or one that is set.
+fn flip(node: &Node, index: usize, boot: &Boot, place: u64, up: bool) -> bool {
+    let Some(before) = &boot.before else { return false };
+    let mut batches = Vec::new();
+    // What does not go on in batches has none to flip a bit of.
+    let _is_whole = for_each(&before.directory, &boot.facts, |batch| {
+        let facts = boot.facts.segments.iter().find(|facts| facts.start == batch.segment);
+        // A batch that is damaged already may be mended by a flip.
+        if facts.is_some_and(|facts| batch.position < facts.proven.end.get()) {
+            batches.push((batch.segment, batch.position, batch.base.get()));
+        }
+    });
+    // An offset of 0 has no bit that could be flipped down.
+    batches.retain(|(_, _, base)| *base != 0);
+    if batches.is_empty() {
+        return false;
+    }
+    let drawn = usize::try_from(place % batches.len() as u64).expect("a place in a list");
+    let (segment, position, base) = batches[drawn];
+    let wanted = if up { !base } else { base };
+    let bits = (0..64_u8).filter(|bit| wanted >> bit & 1 == 1).collect::<Vec<u8>>();
+    let bit = bits[usize::try_from(place >> 32).expect("32 bits") % bits.len()];
+    let Some(log) = log_of(node, index, segment) else { return false };
+    let damage = Damage::FlipBit { position: position + 8 + u64::from(bit / 8), bit: bit % 8 };
+    node.disk.damage(log, damage, Cause::Fault(FaultKind::BitFlip), false).is_some()
+}
+
+fn damage_sibling(node: &Node, index: usize, place: u64) -> bool {
+    let others = (0..node.slots.len()).filter(|other| *other != index).collect::<Vec<usize>>();
+    let other = others[usize::try_from(place % others.len() as u64).expect("a place in a list")];
+    let Some(directory) = look::directory(&node.disk, &node.slots[other].components) else { return false };
+    let mut is_any = false;
+    for (name, entry) in node.disk.entries(directory, View::Visible) {
+        if let crate::disk::Node::File(file) = entry
+            && name.as_bytes().ends_with(b".log")
+        {
+            let length = node.disk.length_of(file, View::Visible);
+            let zeros = Damage::Zero { position: 0, length };
+            is_any |= node.disk.damage(file, zeros, Cause::Fault(FaultKind::Zeroed), false).is_some();
+        }
+    }
+    is_any
+}
+
+/// Kinds of more damage.
+pub(super) const MORE_DAMAGE: u64 = 3;
+
+/// Damages bytes of a drawn log in addition: a bit, a stretch of zeros, or all that follows.
+pub(super) fn damage_more(node: &Node, index: usize, boot: &Boot, place: u64, kind: u64) -> bool {
+    let segments = &boot.facts.segments;
+    if segments.is_empty() {
+        return false;
+    }
+    let drawn = usize::try_from(place % segments.len() as u64).expect("a place in a list");
+    let Some(log) = log_of(node, index, segments[drawn].start) else { return false };
+    let length = node.disk.length_of(log, View::Visible);
+    if length == 0 {
+        return false;
+    }
+    let position = (place >> 24) % length;
+    let damage = match kind {
+        0 => Damage::FlipBit { position, bit: place.to_le_bytes()[1] % 8 },
+        1 => Damage::Zero { position, length: 300.min(length - position) },
+        _ => Damage::Noise { position, length: length - position },
+    };
+    node.disk.damage(log, damage, Cause::Fault(FaultKind::Noise), false).is_some()
+}
