@@ -81,6 +81,9 @@ pub struct Run {
     /// small, medium, large or mixed.
     #[arg(long, value_name = "SIZE", default_value = "mixed")]
     pub size: String,
+    /// Start every world with this directory: of one partition, or one that holds streams/.
+    #[arg(long, value_name = "DIR")]
+    pub image: Option<PathBuf>,
     /// Threads; as many as the machine has cores if not given.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -104,6 +107,9 @@ pub struct Replay {
     /// A token, or a schedule file.
     #[arg(value_name = "TOKEN|FILE")]
     pub subject: String,
+    /// The directory that the token's world starts with: of one partition, or one that holds streams/.
+    #[arg(long, value_name = "DIR")]
+    pub image: Option<PathBuf>,
     /// Stop behind this step, counted from 0.
     #[arg(long, value_name = "STEP")]
     pub until: Option<u32>,

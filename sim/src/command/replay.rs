@@ -18,7 +18,7 @@ use crate::run::replay::{Expected, Replayed, narrowed, replay as run_again};
 ///
 /// When a stream cannot be written.
 pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let read = Source::read(&options.subject).and_then(|source| {
+    let read = Source::read(&options.subject, options.image.as_deref()).and_then(|source| {
         let schedule = narrowed(&source.scenario.schedule, options.until, &options.without)?;
         Ok((source, schedule))
     });
@@ -37,7 +37,7 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
         source.expected = Expected::default();
     }
     remember_panics();
-    let mut replayed = run_again(schedule, source.sample);
+    let mut replayed = run_again(schedule, source.sample, source.image);
     // A file without an origin is a scenario that somebody wrote.
     if source.file.is_some() && source.token.is_none() {
         fail_what_is_missed(&source.scenario, &mut replayed.report);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::Run;
-use crate::command::commit;
+use crate::command::{commit, source};
 use crate::exit::Exit;
 use crate::report::progress::Progress;
 use crate::report::{json, terminal};
@@ -91,6 +91,7 @@ fn request(options: &Run) -> Result<Request, String> {
         per_group: options.per_group,
         jobs: options.jobs.unwrap_or_else(cores).max(1),
         commit: commit::current(),
+        image: options.image.as_deref().map(source::image).transpose()?,
     })
 }
 

@@ -128,7 +128,8 @@ pub fn files(paths: &[PathBuf]) -> Vec<PathBuf> {
 pub fn run_file(path: &Path, arena: &mut Arena) -> Result<Told, String> {
     let path = path.to_string_lossy().replace('\\', "/");
     let text = fs::read_to_string(&path).map_err(|error| format!("{path} cannot be read: {error}"))?;
-    let source = Source::read(&path)?;
+    let source = Source::read(&path, None)?;
+    arena.image = source.image;
     let (mut report, _, is_harness_bug) = twice(&source.scenario.schedule, arena, source.sample);
     fail_what_is_missed(&source.scenario, &mut report);
     let lines = step_lines(&text);

@@ -43,7 +43,7 @@ pub struct ShrinkReport {
 /// When a stream or the file cannot be written.
 #[expect(clippy::disallowed_types, reason = "how long it may take is asked of the clock; no verdict is")]
 pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let source = match Source::read(&options.subject) {
+    let source = match Source::read(&options.subject, None) {
         Ok(source) => source,
         Err(sentence) => {
             writeln!(err, "error: {sentence}")?;

@@ -11,6 +11,7 @@ use crate::run::one::{sample_of, schedule_of};
 use crate::run::replay::Expected;
 use crate::schedule::token::{Commit, Token};
 use crate::schedule::{Scenario, parse};
+use crate::world::WorldImage;
 
 /// Where `sim run` saves failing schedules if nobody says otherwise.
 const FAILURES: &str = "target/sim/failures";
@@ -30,6 +31,8 @@ pub struct Source {
     pub file: Option<String>,
     /// What is known of its world.
     pub expected: Expected,
+    /// The directory that its world starts with, if it names one.
+    pub image: Option<&'static WorldImage>,
     /// A remark on where it came from, if there is one to make.
     pub remark: Option<String>,
 }
@@ -41,15 +44,16 @@ impl Source {
     ///
     /// When it is neither, when the file is no schedule, or when the token is of another generator; the text
     /// is for a person.
-    pub fn read(text: &str) -> Result<Self, String> {
-        if Path::new(text).exists() { Self::from_file(text) } else { Self::from_token(text) }
+    pub fn read(text: &str, directory: Option<&Path>) -> Result<Self, String> {
+        let start = directory.map(image).transpose()?;
+        if Path::new(text).exists() { Self::from_file(text, start) } else { Self::from_token(text, start) }
     }
 
-    fn from_token(text: &str) -> Result<Self, String> {
+    fn from_token(text: &str, image: Option<&'static WorldImage>) -> Result<Self, String> {
         let token: Token =
             text.parse().map_err(|error| format!("{error}, and there is no file of that name"))?;
         let saved = saved_failure(text);
-        token.check(None).map_err(|error| match &saved {
+        token.check(image.map(WorldImage::hash)).map_err(|error| match &saved {
             Some(file) => format!("{error}\nhint: cargo sim replay {}", file.with_extension("kdl").display()),
             None => format!("{error}\nhint: replay the file that the run saved under {FAILURES}"),
         })?;
@@ -58,23 +62,31 @@ impl Source {
         Ok(Self {
             scenario: Scenario::untold(
                 format!("seed {:#x}", token.seed),
-                schedule_of(token.seed, token.knobs),
+                schedule_of(token.seed, token.knobs, image),
             ),
             sample: sample_of(token.seed),
             token: Some(text.to_owned()),
             commit: Some(token.commit),
             file: None,
+            image,
             expected: saved.map(|file| recorded(&file)).unwrap_or_default(),
             remark: is_other.then(|| format!("the token is of commit {}, and this is {here}", token.commit)),
         })
     }
 
-    fn from_file(path: &str) -> Result<Self, String> {
+    fn from_file(path: &str, given: Option<&'static WorldImage>) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
         let scenario = parse(path, &text).map_err(|error| format!("{:?}", miette::Report::new(error)))?;
         if scenario.schedule.needs_host() {
             return Err(format!("{path} has steps of a host, which is not built yet"));
         }
+        let start = match (given, scenario.schedule.world.images.first()) {
+            (None, Some(named)) => {
+                let beside = Path::new(path).parent().unwrap_or(Path::new(""));
+                Some(image(&beside.join(&named.directory))?)
+            }
+            (given, _) => given,
+        };
         let token: Option<Token> = scenario.origin.as_ref().and_then(|origin| origin.token.parse().ok());
         let mut expected = recorded(&Path::new(path).with_extension("json"));
         if let (None, Some(origin)) = (&expected.check, &scenario.origin) {
@@ -86,11 +98,21 @@ impl Source {
             token: scenario.origin.as_ref().map(|origin| origin.token.clone()),
             commit: token.map(|token| token.commit),
             scenario,
+            image: start,
             file: Some(path.to_owned()),
             expected,
             remark: None,
         })
     }
+}
+
+/// Reads a directory that worlds start with. It is read once and stays for as long as the program runs.
+///
+/// # Errors
+///
+/// When it cannot be read; the text is for a person.
+pub fn image(directory: &Path) -> Result<&'static WorldImage, String> {
+    WorldImage::read(directory).map(|image| &*Box::leak(Box::new(image)))
 }
 
 /// The record of a failure that a run has saved under a token, wherever its group is.

@@ -8,10 +8,10 @@ use super::tally::Tally;
 use crate::oracle::sample::Sample;
 use crate::oracle::{Check, Value, Violation};
 use crate::schedule::Schedule;
-use crate::schedule::generate::{Knobs, generate};
+use crate::schedule::generate::{Knobs, generate, generate_on};
 use crate::schedule::tape::Tape;
 use crate::world::meter::Phase;
-use crate::world::{Arena, Failure, Report, Watch, run};
+use crate::world::{Arena, Failure, Report, Watch, WorldImage, run};
 
 /// What one schedule came to.
 #[derive(Debug)]
@@ -35,8 +35,15 @@ pub struct Outcome {
 }
 
 /// The schedule of a seed.
-pub fn schedule_of(seed: u64, knobs: Knobs) -> Schedule {
-    generate(&mut Tape::from_seed(seed), knobs)
+pub fn schedule_of(seed: u64, knobs: Knobs, image: Option<&WorldImage>) -> Schedule {
+    schedule_on(&mut Tape::from_seed(seed), knobs, image)
+}
+
+fn schedule_on(tape: &mut Tape, knobs: Knobs, image: Option<&WorldImage>) -> Schedule {
+    match image {
+        Some(image) => generate_on(tape, knobs, image.shape()),
+        None => generate(tape, knobs),
+    }
 }
 
 /// Which sampled checks the world of a seed runs.
@@ -48,7 +55,7 @@ pub fn sample_of(seed: u64) -> Sample {
 pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs) -> Outcome {
     arena.meter.enter(Phase::Generate);
     let mut tape = Tape::from_seed(seed);
-    let schedule = generate(&mut tape, knobs);
+    let schedule = schedule_on(&mut tape, knobs, arena.image);
     run_checked(arena, &schedule, Sample::draw(&mut tape))
 }
 
@@ -81,7 +88,7 @@ pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> O
         Ok(report) => (report, false),
         Err(panic) => {
             // Whatever the arena held belongs to the world that panicked.
-            *arena = Arena::new();
+            arena.renew();
             tally.worlds = 1;
             (panicked(&panic), panic.is_harness_bug())
         }

@@ -9,7 +9,7 @@ use super::tally::Tally;
 use crate::oracle::sample::Sample;
 use crate::oracle::{Check, Value, Violation};
 use crate::schedule::Schedule;
-use crate::world::{Arena, Failure, Report, Watch, run};
+use crate::world::{Arena, Failure, Report, Watch, WorldImage, run};
 
 /// What is known of a world that is replayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,8 +86,8 @@ pub fn narrowed(schedule: &Schedule, until: Option<u32>, faults: &[String]) -> R
 }
 
 /// Runs a schedule, and again on the memory that it leaves behind, and without each of its faults.
-pub fn replay(schedule: Schedule, sample: Sample) -> Replayed {
-    let mut arena = Arena::new();
+pub fn replay(schedule: Schedule, sample: Sample, image: Option<&'static WorldImage>) -> Replayed {
+    let mut arena = Arena::on(image);
     let (report, difference, is_harness_bug) = twice(&schedule, &mut arena, sample);
     let whole = run_schedule(&mut arena, &schedule, sample);
     let counterfactuals = counterfactuals(&mut arena, &schedule, sample, &whole);
@@ -111,7 +111,7 @@ fn watch(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, boo
     match catch(|| run(schedule, arena, &mut tally, Watch { keeps_events: true, sample })) {
         Ok(report) => (report, false),
         Err(panic) => {
-            *arena = Arena::new();
+            arena.renew();
             (panicked(&panic), Panicked::is_harness_bug(&panic))
         }
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_world_is_the_same_on_memory_that_held_another_one() {
-        let replayed = replay(schedule(), Sample::EVERYTHING);
+        let replayed = replay(schedule(), Sample::EVERYTHING, None);
         assert_eq!(replayed.difference, None);
         assert_eq!(replayed.reproduced(&Expected::default()), Reproduced::Unknown);
         let digest = Some(replayed.report.digest);

@@ -16,7 +16,7 @@ use crate::oracle::Check;
 use crate::schedule::Schedule;
 use crate::schedule::generate::Knobs;
 use crate::schedule::token::{Commit, Token};
-use crate::world::{Arena, Failure};
+use crate::world::{Arena, Failure, WorldImage};
 
 /// What is asked of a run.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,8 @@ pub struct Request {
     pub jobs: usize,
     /// The commit that the program was built from.
     pub commit: Commit,
+    /// The directory that its worlds start with.
+    pub image: Option<&'static WorldImage>,
 }
 
 /// A seed that failed.
@@ -130,16 +132,23 @@ pub fn run_session(request: &Request, interrupted: &AtomicBool, listener: &mut d
     let mut shown: BTreeMap<String, usize> = BTreeMap::new();
     let knobs = request.knobs;
     let world = |arena: &mut Arena, seed| run_seed(arena, seed, knobs);
-    run(request.seeds, request.jobs, is_over, Arena::new, world, |seed, outcome| {
-        take(request, seed, &outcome, &mut summary, &mut shown, listener);
-        if summary.seeds.is_multiple_of(256) {
-            listener.progress(&summary, begin.elapsed());
-        }
-        match request.failures {
-            Some(most) if summary.failures >= most => ControlFlow::Break(()),
-            Some(_) | None => ControlFlow::Continue(()),
-        }
-    });
+    run(
+        request.seeds,
+        request.jobs,
+        is_over,
+        || Arena::on(request.image),
+        world,
+        |seed, outcome| {
+            take(request, seed, &outcome, &mut summary, &mut shown, listener);
+            if summary.seeds.is_multiple_of(256) {
+                listener.progress(&summary, begin.elapsed());
+            }
+            match request.failures {
+                Some(most) if summary.failures >= most => ControlFlow::Break(()),
+                Some(_) | None => ControlFlow::Continue(()),
+            }
+        },
+    );
     summary.elapsed = begin.elapsed();
     summary.is_interrupted = interrupted.load(Ordering::Relaxed);
     summary
@@ -165,7 +174,7 @@ fn take(
     let is_mismatch = |failure: &Failure| failure.violation.check == Check::Nondeterminism;
     summary.mismatches += u64::from(outcome.failures.iter().any(is_mismatch));
     let id = group_id(class, &outcome.culprits);
-    let token = Token::of(seed, request.knobs, None, request.commit);
+    let token = Token::of(seed, request.knobs, request.image.map(WorldImage::hash), request.commit);
     let index = *shown.entry(id.clone()).or_insert_with(|| {
         let faults = outcome.culprits.clone();
         summary.groups.push(Group { id: id.clone(), count: 0, token, class, faults });
@@ -173,7 +182,7 @@ fn take(
     });
     summary.groups[index].count += 1;
     if summary.groups[index].count <= request.per_group {
-        let schedule = schedule_of(seed, request.knobs);
+        let schedule = schedule_of(seed, request.knobs, request.image);
         listener.failed(&FailedSeed {
             token,
             schedule: &schedule,

@@ -30,6 +30,7 @@ fn run(count: u64, jobs: usize) -> Summary {
         per_group: 0,
         jobs,
         commit: Commit::Unknown,
+        image: None,
     };
     run_session(&request, &AtomicBool::new(false), &mut Deaf)
 }

@@ -4,6 +4,7 @@ use recovery_core::observe::Workspace;
 
 use super::again::Moments;
 use super::event::Recorder;
+use super::image::WorldImage;
 use super::meter::Meter;
 use super::poll::Reading;
 use super::serve::Scratch;
@@ -18,6 +19,8 @@ pub struct Arena {
     pub(super) reading: Reading,
     pub(super) injections: Vec<Injection>,
     pub(super) moments: Moments,
+    /// The directory that worlds on it start with, if their schedules name one.
+    pub image: Option<&'static WorldImage>,
     /// Measures the worlds that are run on it, if it is switched on.
     pub meter: Meter,
 }
@@ -33,8 +36,21 @@ impl Arena {
             reading: Reading::default(),
             injections: Vec::new(),
             moments: Moments::default(),
+            image: None,
             meter: Meter::OFF,
         }
+    }
+}
+
+impl Arena {
+    /// Memory for worlds that start with a directory.
+    pub fn on(image: Option<&'static WorldImage>) -> Self {
+        Self { image, ..Self::new() }
+    }
+
+    /// Lets go of whatever a world that panicked has left.
+    pub fn renew(&mut self) {
+        *self = Self { image: self.image, meter: self.meter, ..Self::new() };
     }
 }
 

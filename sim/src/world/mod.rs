@@ -18,6 +18,7 @@ mod damage;
 mod down;
 pub mod event;
 mod expect;
+mod image;
 mod interrupt;
 mod look;
 pub mod meter;
@@ -39,6 +40,7 @@ mod watch;
 
 pub use arena::Arena;
 pub use boot::{Boot, STEP_BYTES};
+pub use image::WorldImage;
 pub use poll::Reply;
 pub use report::{Failure, Report};
 pub use run::run;

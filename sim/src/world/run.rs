@@ -8,6 +8,7 @@ use super::again::Moments;
 use super::arena::Arena;
 use super::boot;
 use super::event::{EventCode, Recorder, word};
+use super::image::WorldImage;
 use super::meter::{Meter, Phase};
 use super::node::{Lies, Node, Service, Slot};
 use super::outcome::Outcome;
@@ -99,8 +100,21 @@ impl<'a> World<'a> {
             boots: 0,
         };
         world.meter.enter(Phase::Write);
-        world.create_partitions();
+        match arena.image.filter(|_| !header.images.is_empty()) {
+            Some(image) => world.lay(image, geometry),
+            None => world.create_partitions(),
+        }
         world
+    }
+
+    /// Before the first step the node is down, and its disk holds what a directory holds.
+    fn lay(&mut self, image: &WorldImage, geometry: Geometry) {
+        self.node.disk.load(&image.laid(geometry));
+        for slot in &mut self.node.slots {
+            image.tell(slot.header.namespace, &mut slot.truth);
+        }
+        self.node.is_up = false;
+        self.node.disk.record(true);
     }
 
     /// Before the first step every partition of the header is made and open.

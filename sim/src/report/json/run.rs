@@ -28,7 +28,7 @@ pub fn run_started(request: &Request) -> Value {
         },
         "world": {
             "regime": knobs.regime.code(), "filesystem": knobs.filesystem.code(),
-            "size": knobs.size.code(), "replicas": knobs.replicas.code(), "image": null,
+            "size": knobs.size.code(), "replicas": knobs.replicas.code(), "image": request.image.map(|image| format!("{:08x}", image.hash())),
         },
         "checks": "default", "jobs": request.jobs,
         "shard": { "index": request.seeds.shard, "count": request.seeds.shards },

@@ -55,6 +55,7 @@ fn request() -> Request {
         per_group: 1,
         jobs: 2,
         commit: Commit::Unknown,
+        image: None,
     }
 }
 
@@ -128,8 +129,8 @@ fn replayed_file(name: &str, record: &str) -> Value {
     let scenario = crate::schedule::Scenario::untold("a world", schedule);
     std::fs::write(&path, crate::schedule::print(&scenario)).expect("it takes a file");
     std::fs::write(path.with_extension("json"), record).expect("it takes a file");
-    let source = Source::read(path.to_str().expect("a plain path")).expect("what is printed reads");
-    let replayed = crate::run::replay::replay(source.scenario.schedule.clone(), source.sample);
+    let source = Source::read(path.to_str().expect("a plain path"), None).expect("what is printed reads");
+    let replayed = crate::run::replay::replay(source.scenario.schedule.clone(), source.sample, None);
     replay(&source, Commit::Unknown, &replayed)
 }
 
