@@ -163,15 +163,21 @@ fn acknowledged(
             let next = acknowledged.next_offset;
             slot.truth.acknowledge(next);
             // A flush makes the mark durable that it makes itself, or the one before that, or none.
-            let marked = match slot.header.durability {
-                Durability::Buffered => None,
-                Durability::Synced => Some(slot.truth.promised_next),
-                Durability::Proven => Some(next),
-            };
-            if let Some(marked) = marked {
-                slot.truth.promise(next);
-                if slot.header.ledger {
-                    slot.truth.mark(marked);
+            let marks = slot.header.ledger;
+            match slot.header.durability {
+                Durability::Buffered => {}
+                Durability::Synced => {
+                    if marks {
+                        // Before the promise: what it adds is marked by the next flush.
+                        slot.truth.mark(next);
+                    }
+                    slot.truth.promise(next);
+                }
+                Durability::Proven => {
+                    slot.truth.promise(next);
+                    if marks {
+                        slot.truth.mark(next);
+                    }
                 }
             }
             recorder.note(EventCode::Acknowledged, namespace, next.get(), 0);

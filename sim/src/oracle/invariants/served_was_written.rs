@@ -10,7 +10,7 @@ use recovery_core::units::Offset;
 
 use crate::oracle::boot_view::BootView;
 use crate::oracle::served_log::{Lying, for_each};
-use crate::oracle::truth::{Life, Stranger};
+use crate::oracle::truth::{Life, Stranger, Write};
 use crate::oracle::{Check, Value, Violation};
 
 /// The first batch that should not be served.
@@ -57,7 +57,10 @@ fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
         let write = &view.truth.writes()[index];
         view.truth.bytes_of(write) == lying.bytes
     });
-    if is_written || is_indistinguishable(view, lying) || view.truth.strangers.contains(&Stranger::of(lying))
+    if is_written
+        || is_back(view, lying)
+        || is_indistinguishable(view, lying)
+        || view.truth.strangers.contains(&Stranger::of(lying))
     {
         return None;
     }
@@ -67,6 +70,15 @@ fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
     let actual = Value::Code(if was_lost { "one that an earlier start went on without" } else { "another" });
     let violation = Violation::new(Check::I06, "a served batch", Value::Code("as written"), actual);
     Some(place(violation, lying))
+}
+
+/// Whether retention had given the batch up, and the record of that is lost with bytes of the ledger: what
+/// had not been deleted yet is served again.
+fn is_back(view: &BootView<'_>, lying: &Lying<'_>) -> bool {
+    let is_it = |write: &Write| {
+        write.life == Life::Retained && write.base == lying.base && view.truth.bytes_of(write) == lying.bytes
+    };
+    view.truth.damages.explains_forgotten_offsets() && view.truth.writes().iter().any(is_it)
 }
 
 /// Whether the ledger says nothing about the place of the batch. The core has compared partition id, offset
