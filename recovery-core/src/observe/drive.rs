@@ -122,6 +122,13 @@ impl<S: Storage> Drover<'_, '_, S> {
     }
 
     fn frame(&mut self, verifier: &mut Verifier, position: u64) -> Result<Option<Drive>, StorageError> {
+        if !self.allowance.is_bounded() {
+            let taken = verifier.take_whole_frames(self.window.from(position), self.meter.left());
+            if taken.consumed > 0 {
+                self.meter.hash(taken.hashed);
+                return Ok(None);
+            }
+        }
         if let Some(drive) = self.show(position, FRAME_HEADER_BYTES)? {
             return Ok(Some(drive));
         }

@@ -138,7 +138,7 @@ const fn has_program(fate: &Fate) -> bool {
 fn row(out: &mut dyn Write, mutant: &Mutant, fate: &Fate) -> io::Result<()> {
     let said = match fate {
         Fate::Killed { by, seeds: Some(seeds), .. } => format!("by {by} at seed {seeds}"),
-        Fate::Killed { by, seeds: None, .. } => format!("by {by}"),
+        Fate::Killed { by, how, seeds: None, .. } => format!("by {by}, {how}"),
         Fate::WrongCheck { by } => format!("by {by} and not by {}", mutant.killed_by.join(", ")),
         Fate::Survived => format!("{} seeds", mutant.seeds),
         Fate::Stale { sentence } | Fate::Unbuildable { sentence } => sentence.clone(),

@@ -28,7 +28,7 @@ pub enum Fate {
     Killed {
         /// Which.
         by: String,
-        /// How: `seed`, `self-check` or `reach`.
+        /// How: `seed`, `scenario` or `self-check`.
         how: &'static str,
         /// Worlds up to and with the first kill, where seeds killed it.
         seeds: Option<u64>,
@@ -97,19 +97,18 @@ pub fn build(tree: &Path, target: &Path) -> io::Result<Result<PathBuf, String>> 
 ///
 /// When the program cannot be run.
 pub fn judge(program: &Path, mutant: &Mutant, from_seed: u64, out: &Path) -> io::Result<Fate> {
-    let is_check = |name: &&String| !name.contains(':');
+    let names_checks = mutant.killed_by.iter().any(|name| !name.contains(':'));
+    let names_parts = mutant.killed_by.iter().any(|name| name.starts_with("self-check:"));
     let mut wrong = None;
-    if mutant.killed_by.iter().any(|name| is_check(&name)) {
-        match by_seeds(program, mutant, from_seed, out)? {
-            Fate::Survived => {}
-            Fate::WrongCheck { by } => wrong = Some(by),
-            fate @ (Fate::Killed { .. } | Fate::Stale { .. } | Fate::Unbuildable { .. } | Fate::Hung) => {
-                return Ok(fate);
-            }
+    for (is_asked, ask) in [
+        (names_checks, by_seeds as Ask),
+        (names_checks, by_scenarios as Ask),
+        (names_parts, by_self_check as Ask),
+    ] {
+        if !is_asked {
+            continue;
         }
-    }
-    if mutant.killed_by.iter().any(|name| name.starts_with("self-check:")) {
-        match by_self_check(program, mutant)? {
+        match ask(program, mutant, from_seed, out)? {
             Fate::Survived => {}
             Fate::WrongCheck { by } => wrong = wrong.or(Some(by)),
             fate @ (Fate::Killed { .. } | Fate::Stale { .. } | Fate::Unbuildable { .. } | Fate::Hung) => {
@@ -119,6 +118,9 @@ pub fn judge(program: &Path, mutant: &Mutant, from_seed: u64, out: &Path) -> io:
     }
     Ok(wrong.map_or(Fate::Survived, |by| Fate::WrongCheck { by }))
 }
+
+/// One way to look for a kill.
+type Ask = fn(&Path, &Mutant, u64, &Path) -> io::Result<Fate>;
 
 fn by_seeds(program: &Path, mutant: &Mutant, from_seed: u64, out: &Path) -> io::Result<Fate> {
     let mut command = Command::new(program);
@@ -142,7 +144,30 @@ fn by_seeds(program: &Path, mutant: &Mutant, from_seed: u64, out: &Path) -> io::
     Ok(ended.unwrap_or_else(|| first_other.map_or(Fate::Survived, |by| Fate::WrongCheck { by })))
 }
 
-fn by_self_check(program: &Path, mutant: &Mutant) -> io::Result<Fate> {
+/// Every scenario of the sources, for a bug that seeds within the budget do not meet.
+fn by_scenarios(program: &Path, mutant: &Mutant, _from_seed: u64, _out: &Path) -> io::Result<Fate> {
+    let mut command = Command::new(program);
+    command.args(["scenarios", "--json"]);
+    let mut first_other = None;
+    let ended = read_lines(command, &mut |line| {
+        let failures = line["failures"].as_array().into_iter().flatten();
+        for check in failures.filter_map(|failure| failure["check"].as_str()) {
+            if mutant.killed_by.iter().any(|name| name == check) {
+                return Some(Fate::Killed {
+                    by: check.to_owned(),
+                    how: "scenario",
+                    seeds: None,
+                    token: None,
+                });
+            }
+            first_other.get_or_insert(check.to_owned());
+        }
+        None
+    })?;
+    Ok(ended.unwrap_or_else(|| first_other.map_or(Fate::Survived, |by| Fate::WrongCheck { by })))
+}
+
+fn by_self_check(program: &Path, mutant: &Mutant, _from_seed: u64, _out: &Path) -> io::Result<Fate> {
     let mut command = Command::new(program);
     command.args(["self-check", "--json"]);
     let mut first_other = None;
