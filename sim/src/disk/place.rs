@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::SimDisk;
 use super::directory::{DirectoryId, Entry, Node, find};
 use super::file::FileId;
-use super::geometry::index;
+use super::geometry::{Geometry, index};
 use super::state::Disk;
 
 /// Which view of the disk is meant.
@@ -69,6 +69,11 @@ impl SimDisk {
     /// not counted, fills no cache and meets no fault but the bytes themselves.
     pub fn peek(&self, file: FileId, view: View, position: u64, bytes: &mut [u8]) -> usize {
         self.disk.borrow().peek(file, view, position, bytes)
+    }
+
+    /// Its sectors and pages.
+    pub fn geometry(&self) -> Geometry {
+        self.disk.borrow().geometry
     }
 
     /// All bytes of a file in a view.

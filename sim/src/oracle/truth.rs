@@ -87,6 +87,10 @@ pub struct Truth {
     pub floor: Offset,
     /// The highest floor that a retention which failed may have left.
     floor_tried: Offset,
+    /// Whether a retention failed since the last start that served: its floor may hold or be lost.
+    pub is_floor_doubtful: bool,
+    /// Whether a ledger remembers where the chain starts when all its files are gone.
+    pub has_ledger: bool,
     /// Batches that nobody wrote here, and that recovery adopted in a start that came to no end.
     pub strangers: Vec<Stranger>,
     /// Damage that no crash explains and no recovery has dealt with yet.
@@ -103,6 +107,8 @@ impl Truth {
         self.promised_next = first;
         self.floor = first;
         self.floor_tried = first;
+        self.is_floor_doubtful = false;
+        self.has_ledger = true;
         self.strangers.clear();
         self.damages.clear();
         self.indistinguishable = 0;
@@ -230,6 +236,7 @@ impl Truth {
             }
         }
         self.indistinguishable += strangers;
+        self.is_floor_doubtful = false;
         strangers
     }
 
@@ -255,6 +262,7 @@ impl Truth {
     /// Notes that retention is about to raise the floor, to `below` at most; it may fail half-way.
     pub fn try_retain(&mut self, below: Offset) {
         self.floor_tried = self.floor_tried.max(below);
+        self.is_floor_doubtful = true;
     }
 
     /// A start finds the chain beginning at `first`: if a retention that failed explains it, that is the

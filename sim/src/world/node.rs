@@ -46,6 +46,7 @@ impl Slot {
     pub(super) fn new(header: PartitionHeader) -> Self {
         let mut truth = Truth::default();
         truth.reset(header.first_offset);
+        truth.has_ledger = header.ledger;
         Self {
             header,
             components: partition_components(header.namespace),

@@ -13,10 +13,13 @@ use super::node::Node;
 /// The places of a fault that acts now, each with the index of its partition's slot.
 pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
     match fault.kind {
+        FaultKind::LatentSectorError => {
+            let spot = aim::spot(node, &fault.target);
+            spot.map(|spot| at(sectors_of(node, spot))).into_iter().collect()
+        }
         FaultKind::BitFlip
         | FaultKind::Zeroed
         | FaultKind::Noise
-        | FaultKind::LatentSectorError
         | FaultKind::ShornWrite
         | FaultKind::LostWrite => aim::spot(node, &whole_if_restamped(fault)).map(at).into_iter().collect(),
         FaultKind::ForeignBatch
@@ -60,6 +63,14 @@ pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
 fn at(spot: Spot) -> (usize, Place) {
     let range = spot.position..spot.position + spot.length;
     (spot.slot, Place::Bytes { file: spot.name, range })
+}
+
+/// A sector is readable or it is not, whatever part of it was aimed at.
+fn sectors_of(node: &Node, spot: Spot) -> Spot {
+    let sector = node.disk.geometry().sector_bytes();
+    let position = spot.position - spot.position % sector;
+    let end = (spot.position + spot.length).next_multiple_of(sector);
+    Spot { position, length: end - position, ..spot }
 }
 
 /// Checksums that are made to fit change a batch in more than the field that is aimed at.

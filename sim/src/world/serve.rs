@@ -122,7 +122,10 @@ pub(super) fn retain(disk: &SimDisk, slot: &mut Slot, retain: &Retain, recorder:
         slot.truth.retain(floor);
     }
     match retained {
-        Ok(()) => Answer::Done,
+        Ok(()) => {
+            slot.truth.is_floor_doubtful = false;
+            Answer::Done
+        }
         Err(error) => failed(&error, recorder, slot.header.namespace.packed()),
     }
 }

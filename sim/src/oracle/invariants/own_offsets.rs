@@ -2,7 +2,8 @@
 //!
 //! Asked of every batch that is given offsets. Does not claim anything about offsets of batches that damage
 //! took before their promise could be kept, unless their bytes were whole when a recovery cut them, nor
-//! once the ledger, which remembers what was reserved, was damaged itself.
+//! once the ledger, which remembers what was reserved, was damaged itself. Without a ledger only the names of
+//! files say how far retention went, so nothing is claimed of what it gave up.
 
 use crate::oracle::truth::{Life, Truth};
 use crate::oracle::{Check, Violation};
@@ -19,7 +20,7 @@ pub fn check_own_offsets(truth: &Truth, newest: usize) -> Option<Violation> {
         let holds = match write.life {
             Life::Buffered | Life::Acknowledged | Life::Adopted => true,
             Life::Lost => write.is_fenced,
-            Life::Retained => write.is_promised,
+            Life::Retained => write.is_promised && truth.has_ledger,
             Life::Planted => false,
         };
         overlaps && holds

@@ -72,13 +72,14 @@ fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
     Some(place(violation, lying))
 }
 
-/// Whether retention had given the batch up, and the record of that is lost with bytes of the ledger: what
-/// had not been deleted yet is served again.
+/// Whether retention had given the batch up, and the record of that is lost with bytes of the ledger, or was
+/// never durable: what had not been deleted yet is served again.
 fn is_back(view: &BootView<'_>, lying: &Lying<'_>) -> bool {
     let is_it = |write: &Write| {
         write.life == Life::Retained && write.base == lying.base && view.truth.bytes_of(write) == lying.bytes
     };
-    view.truth.damages.explains_forgotten_offsets() && view.truth.writes().iter().any(is_it)
+    let may_be_forgotten = view.truth.is_floor_doubtful || view.truth.damages.explains_forgotten_offsets();
+    may_be_forgotten && view.truth.writes().iter().any(is_it)
 }
 
 /// Whether the ledger says nothing about the place of the batch. The core has compared partition id, offset
