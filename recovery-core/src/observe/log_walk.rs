@@ -1,8 +1,10 @@
 //! The walk along one log: how far is it proven, and why no further?
 //!
-//! Promises: batch by batch, every byte verified before the batch's place is judged; damage or a misplaced
-//! batch is stated only when two reads in a row show the same (N13); a read that fails twice in a row is
-//! a stop of its own and never the end of the file. Leaves out: what follows the stop
+//! Promises: batch by batch, every byte verified before the batch's place is judged; damage, a misplaced
+//! batch or a conflict is stated only when two reads in a row show the same (N13), and then only behind
+//! batches that were read twice too: a single read that came from elsewhere may verify, and what follows it
+//! looks like damage. What two readings contradict each other in is unreadable, and so is a read that fails
+//! twice in a row: a stop of its own and never the end of the file. Leaves out: what follows the stop
 //! ([`super::residue_probe`]).
 
 use super::drive::{Allowance, Drive, Drover};
@@ -54,6 +56,7 @@ enum Phase {
 pub(crate) struct LogWalk {
     partition: PartitionId,
     start: SegmentStart,
+    start_hash: Option<ChainHash>,
     /// Where the walk must end at the latest: the log's length, or the sealed length if that is smaller.
     bound: u64,
     sealed: Option<Length>,
@@ -64,6 +67,9 @@ pub(crate) struct LogWalk {
     doubt: Option<StopDetail>,
     readings: u32,
     failed_read: bool,
+    /// Where the walk stood when it first met a doubt, once it goes over what it took in again.
+    retraced: Option<Proven>,
+    retraces: u32,
 }
 
 /// The windows and the account that a walk uses in one step.
@@ -87,27 +93,22 @@ impl LogWalk {
         checkpoints: Checkpoints,
     ) -> Self {
         let bound = sealed.map_or(log_length, |sealed| sealed.get().min(log_length));
-        let proven = Proven {
-            end: Position::ZERO,
-            next_offset: start.offset(),
-            batches: 0,
-            messages: 0,
-            delta_mismatches: 0,
-            chain_hash,
-        };
         let mut walk = Self {
             partition,
             start,
+            start_hash: chain_hash,
             bound,
             sealed,
-            proven,
+            proven: at_start(start, chain_hash),
             phase: Phase::Header,
             checkpoints,
             doubt: None,
             readings: 0,
             failed_read: false,
+            retraced: None,
+            retraces: 0,
         };
-        walk.check_marks();
+        walk.check_marks(None);
         walk
     }
 
@@ -131,6 +132,12 @@ impl LogWalk {
                 Phase::Stopped(stop) => return Ok(Some(stop)),
                 Phase::Header => self.header(tools),
                 Phase::Batch => self.batch(tools),
+                Phase::Index { delta_mismatches } if self.is_retracing() => {
+                    // The index was compared the first time.
+                    let header = *tools.verifier.header();
+                    self.retrace(&header, delta_mismatches, tools.log_window);
+                    Fill::Ready
+                }
                 Phase::Index { delta_mismatches } => {
                     let header = *tools.verifier.header();
                     let position = self.proven.end.get();
@@ -142,7 +149,7 @@ impl LogWalk {
                         tools.meter,
                     )?;
                     if fill == Fill::Ready {
-                        self.accept(&header, delta_mismatches);
+                        self.accept(&header, delta_mismatches, tools.log_window);
                     }
                     fill
                 }
@@ -238,17 +245,60 @@ impl LogWalk {
     /// Takes what a reading showed as the stop if the one before it showed the same; else reads again.
     fn doubt(&mut self, stop: StopDetail, window: &mut Window) -> Fill {
         self.readings += 1;
-        if self.doubt == Some(stop) {
+        if self.is_retracing() || self.readings >= READINGS_MAX {
+            self.contradict();
+        } else if self.doubt == Some(stop) {
             self.phase = Phase::Stopped(stop);
-        } else if self.readings >= READINGS_MAX {
-            let position = self.proven.end;
-            self.phase = Phase::Stopped(StopDetail::Unreadable { errno: Errno::STALE, position });
         } else {
             self.doubt = Some(stop);
-            self.phase = Phase::Header;
-            window.forget();
+            self.go_back(window);
         }
         Fill::Ready
+    }
+
+    /// Two readings do not agree: nobody can say which of them is true.
+    fn contradict(&mut self) {
+        let position = self.proven.end;
+        self.phase = Phase::Stopped(StopDetail::Unreadable { errno: Errno::STALE, position });
+    }
+
+    /// Reads again from the last mark that agrees, or from the start, unless this place was come to in that
+    /// way already.
+    fn go_back(&mut self, window: &mut Window) {
+        self.phase = Phase::Header;
+        window.forget();
+        let from = self.last_agreed();
+        if self.retraced.is_none() && from.end < self.proven.end {
+            self.retraces += 1;
+            self.retraced = Some(self.proven);
+            self.proven = from;
+            // Each time costs as much as the walk up to here.
+            if self.retraces >= READINGS_MAX {
+                self.contradict();
+            }
+        }
+    }
+
+    /// Whether the walk is below the place from which it went back.
+    fn is_retracing(&self) -> bool {
+        self.retraced.is_some_and(|met| self.proven.end < met.end)
+    }
+
+    /// Takes a batch in for the second time: both times must have come to the same.
+    fn retrace(&mut self, header: &BatchHeader, delta_mismatches: u64, window: &mut Window) {
+        let met = self.retraced.expect("the walk goes over what it took in");
+        self.proven = self.proven_behind(header, delta_mismatches);
+        self.phase = Phase::Header;
+        if self.proven.end > met.end || (self.proven.end == met.end && self.proven != met) {
+            self.contradict();
+        } else if self.proven == met {
+            self.check_marks(Some(window));
+        }
+    }
+
+    /// Where the last mark agreed, or the start.
+    fn last_agreed(&self) -> Proven {
+        self.checkpoints.agreed.map_or_else(|| at_start(self.start, self.start_hash), |(_, proven)| proven)
     }
 
     fn read_failed(&mut self, error: &StorageError, position: u64, window: &mut Window) -> Fill {
@@ -264,29 +314,33 @@ impl LogWalk {
     }
 
     /// Moves the boundary behind a batch that verifies and continues the chain.
-    fn accept(&mut self, header: &BatchHeader, delta_mismatches: u64) {
+    fn accept(&mut self, header: &BatchHeader, delta_mismatches: u64, window: &mut Window) {
         let before = self.proven;
-        let end = before.end.checked_add(header.batch_length).expect("a batch ends within its file");
-        let next_offset = header.next_offset().expect("a placed batch leaves a next offset");
-        self.proven = Proven {
-            end,
-            next_offset,
-            batches: before.batches + 1,
-            messages: before.messages + u64::from(header.message_count),
-            delta_mismatches: before.delta_mismatches + delta_mismatches,
-            chain_hash: before.chain_hash.map(|hash| hash.after(header.batch_checksum)),
-        };
+        self.proven = self.proven_behind(header, delta_mismatches);
         assert!(self.proven.end > before.end, "a walk moves forward");
         assert!(self.proven.next_offset >= before.next_offset, "a walk moves forward");
         self.doubt = None;
         self.readings = 0;
         self.failed_read = false;
+        self.retraced = None;
         self.phase = Phase::Header;
-        self.check_marks();
+        self.check_marks(Some(window));
+    }
+
+    fn proven_behind(&self, header: &BatchHeader, delta_mismatches: u64) -> Proven {
+        let before = self.proven;
+        Proven {
+            end: before.end.checked_add(header.batch_length).expect("a batch ends within its file"),
+            next_offset: header.next_offset().expect("a placed batch leaves a next offset"),
+            batches: before.batches + 1,
+            messages: before.messages + u64::from(header.message_count),
+            delta_mismatches: before.delta_mismatches + delta_mismatches,
+            chain_hash: before.chain_hash.map(|hash| hash.after(header.batch_checksum)),
+        }
     }
 
     /// Compares the boundary with the marks that lie at or below it.
-    fn check_marks(&mut self) {
+    fn check_marks(&mut self, window: Option<&mut Window>) {
         while let Some(mark) = self.checkpoints.marks.get(self.checkpoints.next).copied() {
             if mark.position > self.proven.end {
                 return;
@@ -295,27 +349,39 @@ impl LogWalk {
                 && mark.next_offset == self.proven.next_offset
                 && Some(mark.chain_hash) == self.proven.chain_hash;
             if !agrees {
-                return self.conflict(mark);
+                return self.conflict(mark, window);
             }
             self.checkpoints.agreed = Some((mark, self.proven));
             self.checkpoints.next += 1;
         }
     }
 
-    fn conflict(&mut self, differs: Mark) {
+    /// A mark that differs is told of when a second walk, through `window`, has come to the same.
+    fn conflict(&mut self, differs: Mark, window: Option<&mut Window>) {
+        if let Some(window) = window
+            && self.retraced != Some(self.proven)
+            && self.last_agreed().end < self.proven.end
+        {
+            return self.go_back(window);
+        }
         let agrees = self.checkpoints.agreed.map(|(mark, _)| mark);
         self.proven = match self.checkpoints.agreed {
             Some((_, proven)) => proven,
-            None => Proven {
-                end: Position::ZERO,
-                next_offset: self.start.offset(),
-                batches: 0,
-                messages: 0,
-                delta_mismatches: 0,
-                chain_hash: None,
-            },
+            None => at_start(self.start, None),
         };
         assert!(self.proven.end < differs.position, "a conflict lies below its mark");
         self.phase = Phase::Stopped(StopDetail::Conflict { agrees, differs });
+    }
+}
+
+/// Nothing is proven yet.
+fn at_start(start: SegmentStart, chain_hash: Option<ChainHash>) -> Proven {
+    Proven {
+        end: Position::ZERO,
+        next_offset: start.offset(),
+        batches: 0,
+        messages: 0,
+        delta_mismatches: 0,
+        chain_hash,
     }
 }

@@ -74,7 +74,7 @@ pub(super) struct Lies {
     pub(super) reads: bool,
     /// Writes or syncs succeed that did not.
     pub(super) successes: bool,
-    /// Looking twice does not help: reads lie more than once, or in a way that verifies.
+    /// Looking twice does not help: reads lie more than once.
     pub(super) lasts: bool,
 }
 
@@ -82,9 +82,7 @@ impl Lies {
     /// Adds what one fault does.
     pub(super) fn add(&mut self, disturbance: &Disturbance, times: Times) {
         self.successes |= disturbance.hides_a_failure();
-        // A batch of its own that is read from elsewhere verifies, so nobody has a reason to look twice.
-        let verifies = matches!(disturbance, Disturbance::MisdirectRead { .. });
-        let repeats = verifies || times != Times::Count(1) || self.reads;
+        let repeats = times != Times::Count(1) || self.reads;
         self.lasts |= disturbance.changes_reads() && repeats;
         self.reads |= disturbance.changes_reads();
     }

@@ -48,8 +48,8 @@ serve: 90 messages proven in 2 segments, next offset 90, repaired
 
 left alone: offsets/
 
-N bytes read and N hashed, the page cache dropped first; copied 1640
-bytes aside, cut 1 log
+N bytes read and N hashed, the page cache dropped first; copied
+1640 bytes aside, cut 1 log
 fenced: 0.fenced.0/00000000000000000050.log.3639704-1640.7816d4eecef22b93
 ",
     );
@@ -199,8 +199,8 @@ unavailable (io): write of
 
 left alone: offsets/
 
-N bytes read and N hashed, the page cache dropped first; the repair
-did not come to its end
+N bytes read and N hashed, the page cache dropped first; the
+repair did not come to its end
 stopped at: save-residue (copy 1640 bytes of 00000000000000000050.log from byte
             3639704 into the fence); the steps before it were taken
 hint: once the error clears, apply again: it finds what is done and does the
