@@ -1,10 +1,9 @@
 //! The simulated disk beside a real one: without faults they must answer alike.
 //!
-//! Each program, drawn from a seed, is driven through [`SimDisk`] and through
-//! [`OsStorage`](recovery_core::storage::os::OsStorage) in a directory, and every answer is compared: bytes,
-//! lengths, listings and error numbers. Between the calls the simulated node restarts, with everything
-//! surviving, and its cache is dropped: neither may show. The same programs, with crashes that lose
-//! something, hold the disk to its stamps.
+//! Each program, drawn from a seed, is driven through [`SimDisk`] and through [`OsStorage`] in a directory,
+//! and every answer is compared: bytes, lengths, listings and error numbers. Between the calls the simulated
+//! node restarts, with everything surviving, and its cache is dropped: neither may show. The same programs,
+//! with crashes that lose something, hold the disk to its stamps.
 
 mod driver;
 mod program;
