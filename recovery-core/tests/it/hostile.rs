@@ -1,14 +1,17 @@
 //! Files made to be expensive: whatever they say, work and memory stay within bounds, for windows of any size.
 
-use recovery_core::decide::Verdict;
-use recovery_core::format::{ChainHash, FileName, LedgerKind, LedgerRecord, Mark, partition_components};
+use recovery_core::decide::{Disposition, Verdict};
+use recovery_core::format::{
+    BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BatchHeader, ChainHash, Checksum, FRAME_HASHED_FROM,
+    FRAME_HEADER_BYTES, FileName, FrameHeader, LedgerKind, LedgerRecord, Mark, partition_components, stamp,
+};
 use recovery_core::observe::{
-    Expectation, LOSSES_MAX, PartitionFacts, Progress, Residue, WINDOW_BYTES_MAX, Work, Workspace,
+    Expectation, LOSSES_MAX, PartitionFacts, Progress, Residue, Stop, WINDOW_BYTES_MAX, Work, Workspace,
 };
 use recovery_core::plan::PlanOptions;
 use recovery_core::recovery::{Mode, Recovery};
 use recovery_core::storage::PartitionDirectory;
-use recovery_core::units::{Durability, Incarnation, Namespace, Offset, Position, SegmentStart};
+use recovery_core::units::{Durability, Incarnation, Length, Namespace, Offset, Position, SegmentStart};
 
 use crate::image::check::measured;
 use crate::image::log::stepping_stone;
@@ -113,5 +116,57 @@ fn a_large_ledger_takes_no_memory_of_its_size() {
         assert_eq!(known.segments.last().unwrap().segment, SegmentStart::new(records - 1));
         assert!(known.gaps.len() <= LOSSES_MAX, "{} gaps", known.gaps.len());
         assert!(!verdict.is_served(), "{verdict:?}");
+    }
+}
+
+/// A whole batch of one message that takes just `length` bytes, larger than any builder makes.
+fn batch_of(length: u64) -> Vec<u8> {
+    let mut bytes = vec![0; usize::try_from(length).unwrap()];
+    let body = bytes.len() - BATCH_HEADER_BYTES - FRAME_HEADER_BYTES;
+    let mut frame = FrameHeader {
+        checksum: Checksum::default(),
+        id: 1,
+        offset_delta: 0,
+        timestamp_delta: 0,
+        user_headers_length: 0,
+        payload_length: u32::try_from(body).unwrap(),
+    };
+    let frame_at = BATCH_HEADER_BYTES..BATCH_HEADER_BYTES + FRAME_HEADER_BYTES;
+    bytes[frame_at.clone()].copy_from_slice(&frame.encode());
+    frame.checksum = Checksum::of(&bytes[frame_at.start + FRAME_HASHED_FROM..]);
+    bytes[frame_at].copy_from_slice(&frame.encode());
+    let header = BatchHeader {
+        partition_id: NAMESPACE.partition_id(),
+        base_offset: Offset::ZERO,
+        base_timestamp: 0,
+        origin_timestamp: 0,
+        batch_length: Length::new(length),
+        batch_checksum: Checksum::default(),
+        message_count: 1,
+    };
+    bytes[..BATCH_HEADER_BYTES].copy_from_slice(&header.encode());
+    stamp(&mut bytes, NAMESPACE.partition_id(), Offset::ZERO, 1).unwrap();
+    bytes
+}
+
+/// The ceiling binds what is let in, and a server that allowed more has left whole batches: refused, not cut.
+#[test]
+fn a_batch_at_the_ceiling_is_proven_in_little_memory_and_one_above_it_is_refused() {
+    for above in [0, 1] {
+        let length = BATCH_BYTES_MAX.get() + above;
+        let storage = storage(&[(FileName::log(SegmentStart::ZERO).to_string(), batch_of(length))]);
+        let (facts, verdict, memory) = look(&storage, WINDOW_BYTES_MAX);
+        let windows = 2 * WINDOW_BYTES_MAX as u64;
+        assert!(memory <= windows + 64 * 1024, "{memory} bytes for a batch of {length}");
+        assert!(facts.work.longest_step_bytes <= 1 << 20, "{:?}", facts.work);
+        let segment = &facts.segments[0];
+        if above == 0 {
+            assert_eq!((segment.stop.stop(), segment.proven.end), (Stop::End, Position::new(length)));
+            assert_eq!(verdict.next_offset, Some(Offset::new(1)));
+        } else {
+            assert_eq!((segment.stop.stop(), segment.proven.end), (Stop::Oversize, Position::ZERO));
+            let Disposition::Refuse(reason) = &verdict.disposition else { panic!("{verdict:?}") };
+            assert_eq!(reason.code(), "record-ceiling");
+        }
     }
 }
