@@ -95,10 +95,13 @@ impl Window {
             return Ok(Fill::Ready);
         }
         self.slide_to(position);
+        // However short the reads are, together they take no more than one whole read would have taken: what
+        // the caller means to do with the bytes is still affordable afterwards.
+        let mut most = ahead.max((need - need.min(self.filled)) as u64);
         // Each pass that goes on has added at least one byte, so the buffer bounds the loop.
         while self.filled < need {
-            let room = (self.capacity() - self.filled) as u64;
-            let count = in_buffer(room.min(source.length - self.end()).min(ahead).min(meter.left()));
+            let room = ((self.capacity() - self.filled) as u64).min(source.length - self.end());
+            let count = in_buffer(room.min(ahead).min(most).min(meter.left()));
             if count == 0 {
                 return Ok(Fill::Paused);
             }
@@ -111,6 +114,7 @@ impl Window {
             }
             meter.read(got as u64);
             self.filled += got;
+            most -= got as u64;
         }
         Ok(Fill::Ready)
     }
