@@ -183,7 +183,7 @@ pub enum Reason {
         /// How many such segments there are.
         missing: u64,
     },
-    /// A name that ends in `.log` and is no segment.
+    /// A name that ends in `.log` and is no segment, or a name of the format on what is no regular file.
     #[error("{}", unexpected_file_sentence(.file, *.kind, *.files))]
     UnexpectedFile {
         /// The first such name.
@@ -284,11 +284,13 @@ fn missing_segment_sentence(
 
 fn unexpected_file_sentence(file: &Name, kind: EntryKind, files: u64) -> String {
     let what = match kind {
-        EntryKind::File => "is not named by the 20 digits of an offset",
-        EntryKind::Directory => "is a directory",
-        EntryKind::Other => "is neither a regular file nor a directory",
+        EntryKind::File => "ends in .log and is not named by the 20 digits of an offset",
+        EntryKind::Directory => "has the name of a file of the log and is a directory",
+        EntryKind::Other => {
+            "has the name of a file of the log and is a link, a pipe or a device, which is not followed"
+        }
     };
-    format!("the entry {file} ends in .log and {what} ({files} such in all)")
+    format!("the entry {file} {what} ({files} such in all)")
 }
 
 impl Reason {

@@ -88,6 +88,12 @@ impl FileName {
         segment_name(start, b".index.staging")
     }
 
+    /// The segment for which a new index is staged under this name; `None` for any other name.
+    pub fn staged_index(name: &Name) -> Option<SegmentStart> {
+        let index = name.as_bytes().strip_suffix(b".staging")?;
+        parse_stem(index.strip_suffix(b".index")?)
+    }
+
     /// The ledger's name.
     pub fn ledger() -> Name {
         literal(b"ledger")

@@ -28,39 +28,45 @@ impl Names {
         // A listing that is interrupted starts again from nothing.
         exact::uninterrupted(|| {
             let mut names = Self::default();
-            let mut orphans = Vec::new();
-            storage.list(&partition.directory, &mut |name, kind| names.note(name, kind, &mut orphans))?;
-            names.sort(&orphans);
+            let mut beside = Vec::new();
+            storage.list(&partition.directory, &mut |name, kind| names.note(name, kind, &mut beside))?;
+            names.sort(&beside);
             Ok(names)
         })
     }
 
-    fn note(&mut self, name: &Name, kind: EntryKind, indexes: &mut Vec<(SegmentStart, OtherEntry)>) {
+    fn note(&mut self, name: &Name, kind: EntryKind, beside: &mut Vec<(SegmentStart, OtherEntry)>) {
         let entry = OtherEntry { name: *name, kind };
         let is_file = kind == EntryKind::File;
         match FileName::classify(name) {
             FileName::Log(start) if is_file => self.listing.segments.push(start),
-            FileName::Log(_) | FileName::StrayLog => self.listing.unexpected.push(entry),
-            FileName::Index(start) => indexes.push((start, entry)),
+            FileName::Index(start) => beside.push((start, entry)),
             FileName::StrayIndex | FileName::Staging if is_file => self.listing.scratch.push(*name),
-            FileName::Ledger => self.has_ledger = true,
-            FileName::Superblock(slot) => self.superblocks.push(slot),
-            FileName::StrayIndex | FileName::Staging | FileName::Other => {
-                self.listing.others.push(entry);
+            FileName::Staging => match FileName::staged_index(name) {
+                Some(start) => beside.push((start, entry)),
+                None if *name == FileName::ledger_staging() => self.listing.unexpected.push(entry),
+                None => self.listing.others.push(entry),
+            },
+            FileName::Ledger if is_file => self.has_ledger = true,
+            FileName::Superblock(slot) if is_file => self.superblocks.push(slot),
+            FileName::Log(_) | FileName::StrayLog | FileName::Ledger | FileName::Superblock(_) => {
+                self.listing.unexpected.push(entry);
             }
+            FileName::StrayIndex | FileName::Other => self.listing.others.push(entry),
         }
     }
 
-    fn sort(&mut self, indexes: &[(SegmentStart, OtherEntry)]) {
+    /// `beside` holds indexes whatever they are, and what has a staged index's name and is no file.
+    fn sort(&mut self, beside: &[(SegmentStart, OtherEntry)]) {
         self.listing.segments.sort_unstable();
-        for (start, entry) in indexes {
-            // Beside its log an index is opened whatever it is: one that is no file is an error there.
-            if self.listing.segments.binary_search(start).is_ok() {
-                self.indexes.push(*start);
-            } else if entry.kind == EntryKind::File {
-                self.listing.scratch.push(entry.name);
-            } else {
-                self.listing.others.push(*entry);
+        for (start, entry) in beside {
+            let has_log = self.listing.segments.binary_search(start).is_ok();
+            match (has_log, entry.kind) {
+                (true, EntryKind::File) => self.indexes.push(*start),
+                // Recovery would need the name, and cannot open, copy or replace what has it.
+                (true, EntryKind::Directory | EntryKind::Other) => self.listing.unexpected.push(*entry),
+                (false, EntryKind::File) => self.listing.scratch.push(entry.name),
+                (false, EntryKind::Directory | EntryKind::Other) => self.listing.others.push(*entry),
             }
         }
         self.indexes.sort_unstable();

@@ -320,7 +320,8 @@ pub struct OtherEntry {
 pub struct Listing {
     /// Segments that have a log, ascending.
     pub segments: Vec<SegmentStart>,
-    /// Names that end in `.log` and are no segment, or a segment's name on no regular file; ascending.
+    /// Names that end in `.log` and are no segment, and names of the format on what is no regular file;
+    /// ascending.
     pub unexpected: Vec<OtherEntry>,
     /// Scratch: `*.staging`, and indexes without a log; regular files only, ascending.
     pub scratch: Vec<Name>,

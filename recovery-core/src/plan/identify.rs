@@ -87,17 +87,7 @@ impl<S: Storage> Identifying<S> {
 
 /// The entries that will be staged under the name `file`, if any will.
 fn new_index<'a, S: Storage>(site: Site<'a, S>, file: &Name) -> Option<&'a [IndexEntry]> {
-    let stem = file.as_bytes().strip_suffix(b".staging").and_then(Name::new)?;
-    let start: SegmentStart = match FileName::classify(&stem) {
-        FileName::Index(start) => start,
-        FileName::Log(_)
-        | FileName::StrayLog
-        | FileName::StrayIndex
-        | FileName::Staging
-        | FileName::Ledger
-        | FileName::Superblock(_)
-        | FileName::Other => return None,
-    };
+    let start = FileName::staged_index(file)?;
     let index = &site.segment(start)?.index;
     (index.state != IndexState::Good).then_some(&index.rebuilt[..])
 }

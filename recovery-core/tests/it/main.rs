@@ -20,6 +20,7 @@ mod ledger;
 mod ledger_lives;
 mod ledger_record;
 mod memory_storage;
+mod named_damage;
 mod partition_admission;
 mod partition_flush;
 mod partition_open;

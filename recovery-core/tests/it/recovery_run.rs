@@ -71,7 +71,7 @@ fn start_in<S: Storage>(
     Ok(Start { verdict, plan, fenced })
 }
 
-/// Every file below `path`.
+/// Every file below `path`; what is neither a file nor a directory by what it is.
 pub(crate) fn files_below(path: &std::path::Path) -> Files {
     let mut files = Files::new();
     let mut folders = vec![(String::new(), path.to_owned())];
@@ -79,10 +79,14 @@ pub(crate) fn files_below(path: &std::path::Path) -> Files {
         for entry in std::fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{prefix}{}", entry.file_name().into_string().unwrap());
-            if entry.file_type().unwrap().is_dir() {
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
                 folders.push((format!("{name}/"), entry.path()));
-            } else {
+            } else if kind.is_file() {
                 files.insert(name, std::fs::read(entry.path()).unwrap());
+            } else {
+                // Reading a FIFO would wait for its other end, and a link is not followed.
+                files.insert(name, format!("{kind:?}").into_bytes());
             }
         }
     }

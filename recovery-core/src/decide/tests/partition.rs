@@ -57,8 +57,8 @@ fn a_log_that_is_no_segment_is_refused_by_its_name() {
     let linked = with_entry(partition([]), "00000000000000000000.log", EntryKind::Other);
     check(
         with_entry(linked, "x.log", EntryKind::Directory),
-        "refuse unexpected-file: the entry 00000000000000000000.log ends in .log and is neither a regular file \
-         nor a directory (2 such in all)",
+        "refuse unexpected-file: the entry 00000000000000000000.log has the name of a file of the log and \
+         is a link, a pipe or a device, which is not followed (2 such in all)",
     );
 }
 

@@ -35,9 +35,9 @@ fn a_name_ending_in_log_that_is_no_segment_is_refused() {
     assert_eq!(
         told.join("\n"),
         r#"{"code":"unexpected-file","file":"5.log","files":1,"kind":"file","sentence":"the entry 5.log ends in .log and is not named by the 20 digits of an offset (1 such in all)"}
-{"code":"unexpected-file","file":"00000000000000000500.log","files":1,"kind":"directory","sentence":"the entry 00000000000000000500.log ends in .log and is a directory (1 such in all)"}
-{"code":"unexpected-file","file":"00000000000000000500.log","files":1,"kind":"other","sentence":"the entry 00000000000000000500.log ends in .log and is neither a regular file nor a directory (1 such in all)"}
-{"code":"unexpected-file","file":"00000000000000000500.log","files":1,"kind":"other","sentence":"the entry 00000000000000000500.log ends in .log and is neither a regular file nor a directory (1 such in all)"}"#
+{"code":"unexpected-file","file":"00000000000000000500.log","files":1,"kind":"directory","sentence":"the entry 00000000000000000500.log has the name of a file of the log and is a directory (1 such in all)"}
+{"code":"unexpected-file","file":"00000000000000000500.log","files":1,"kind":"other","sentence":"the entry 00000000000000000500.log has the name of a file of the log and is a link, a pipe or a device, which is not followed (1 such in all)"}
+{"code":"unexpected-file","file":"00000000000000000500.log","files":1,"kind":"other","sentence":"the entry 00000000000000000500.log has the name of a file of the log and is a link, a pipe or a device, which is not followed (1 such in all)"}"#
     );
 }
 

@@ -25,3 +25,10 @@ pub(super) fn index_name(segment: u64) -> [u8; 26] {
     }
     name
 }
+
+/// The name of the log that belongs to an index or to an index being made.
+pub(super) fn log_beside(name: &[u8]) -> Option<Vec<u8>> {
+    let index = name.strip_suffix(b".staging").unwrap_or(name);
+    let log = [index.strip_suffix(b".index")?, b".log"].concat();
+    segment_of_log(&log).map(|_| log)
+}

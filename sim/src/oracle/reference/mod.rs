@@ -213,7 +213,7 @@ fn smallest_payload(batch: &[u8]) -> u32 {
     smallest.unwrap_or_default()
 }
 
-/// The contents of a name that must be a regular file where it exists at all.
+/// The contents of a regular file. What has its name and is none is no file, and refuses by its name.
 #[derive(Clone, Copy, Debug)]
 enum Contents<'a> {
     Missing,
@@ -223,11 +223,9 @@ enum Contents<'a> {
 
 fn contents<'a>(image: &'a Image, name: &[u8]) -> Contents<'a> {
     match image.find(name) {
-        None => Contents::Missing,
+        None | Some(Content::Directory | Content::Other) => Contents::Missing,
         Some(Content::File(file)) if file.is_readable() => Contents::Bytes(&file.bytes),
-        Some(Content::File(_) | Content::Unopenable | Content::Directory | Content::Other) => {
-            Contents::Unreadable
-        }
+        Some(Content::File(_) | Content::Unopenable) => Contents::Unreadable,
     }
 }
 
@@ -273,12 +271,15 @@ fn find(image: &Image, expected: &Expectation) -> Option<(Findings, Vec<SegmentS
     Some((findings, expired))
 }
 
-/// The logs that are segments, ascending, and whether anything else calls itself a log.
+/// The logs that are segments, ascending, and whether there is a name that should not be: of a log that is
+/// none, or of a file that recovery needs on what is no regular file.
 fn segments_by_name(image: &Image) -> (Vec<(u64, &Content)>, bool) {
     let mut segments = Vec::new();
     let mut has_unexpected_file = false;
     for entry in &image.entries {
         if !file_names::is_log(entry.name.as_bytes()) {
+            let is_file = matches!(entry.content, Content::File(_) | Content::Unopenable);
+            has_unexpected_file |= !is_file && is_needed(image, entry.name.as_bytes());
             continue;
         }
         match (file_names::segment_of_log(entry.name.as_bytes()), &entry.content) {
@@ -290,6 +291,15 @@ fn segments_by_name(image: &Image) -> (Vec<(u64, &Content)>, bool) {
     }
     segments.sort_unstable_by_key(|(start, _)| *start);
     (segments, has_unexpected_file)
+}
+
+/// Whether recovery needs this name for a regular file, beside the logs.
+fn is_needed(image: &Image, name: &[u8]) -> bool {
+    let fixed: [&[u8]; 4] = [b"ledger", b"ledger.staging", b"superblock.a", b"superblock.b"];
+    fixed.contains(&name)
+        || file_names::log_beside(name)
+            .and_then(|log| image.find(&log))
+            .is_some_and(|log| matches!(log, Content::File(_) | Content::Unopenable))
 }
 
 fn find_segment(

@@ -7,6 +7,7 @@ mod advice;
 mod cause;
 mod change;
 mod fields;
+mod ledger;
 mod object;
 mod partition_text;
 mod segment_text;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cause::CauseObject;
+use super::ledger::LedgerObject;
 use super::step::StepObject;
 use super::{Mode, Report};
 use crate::mistake::Mistake;
@@ -31,6 +32,7 @@ pub(crate) struct PartitionObject {
     bytes_hashed: Option<u64>,
     bytes_walked: Option<u64>,
     longest_step_bytes: Option<u64>,
+    ledger: Option<LedgerObject>,
     segments: Option<Vec<SegmentObject>>,
     expired: Option<Vec<u64>>,
     scratch: Option<Vec<String>>,
@@ -83,6 +85,7 @@ impl PartitionObject {
             bytes_hashed: counted(|work| work.bytes_hashed),
             bytes_walked: counted(|work| work.bytes_walked),
             longest_step_bytes: counted(|work| work.longest_step_bytes),
+            ledger: facts.map(LedgerObject::of),
             segments: facts.map(|_| {
                 report.segments().into_iter().map(|(facts, verdict)| segment(facts, *verdict)).collect()
             }),

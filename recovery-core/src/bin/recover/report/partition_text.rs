@@ -10,7 +10,7 @@ use recovery_core::storage::EntryKind;
 use super::change::Tense;
 use super::object::messages;
 use super::segment_text::{block, is_whole, whole_line};
-use super::{Mode, Outcome, Report, advice, cause, change, step};
+use super::{Mode, Outcome, Report, advice, cause, change, ledger, step};
 use crate::exit::Exit;
 use crate::palette::{BAD, DIM, GOOD, HEADING, REPAIR, UNKNOWN, paint};
 use crate::paragraph::{counted, paragraph};
@@ -109,7 +109,7 @@ fn whole_run(lines: &[String]) -> String {
     format!("{first}  {between}\n{last}")
 }
 
-/// What else lies in the directory.
+/// The ledger where it is not whole, and what else lies in the directory.
 fn names(facts: &PartitionFacts) -> String {
     let listing = &facts.listing;
     let kinds = [
@@ -118,7 +118,7 @@ fn names(facts: &PartitionFacts) -> String {
         ("expired: ", facts.expired.iter().map(|start| format!("{:020}", start.get())).collect()),
         ("left alone: ", entries(&listing.others)),
     ];
-    let mut text = String::new();
+    let mut text = ledger::line(facts);
     for (lead, names) in kinds.into_iter().filter(|(_, names)| !names.is_empty()) {
         text.push_str(&paragraph(lead, &listed(&names)));
     }

@@ -1,14 +1,16 @@
 //! Hand-made facts and verdicts.
 
 use recovery_core::decide::{Action, Disposition, SegmentVerdict, Verdict};
-use recovery_core::format::{Checksum, Mark};
+use recovery_core::format::{Checksum, LedgerKind, LedgerRecord, Mark};
 use recovery_core::observe::{
-    Evidence, Find, IndexFacts, IndexState, LedgerState, Listing, PartitionFacts, Proven, Residue,
-    ResidueFacts, SegmentFacts, StopDetail, SuperblockState, Work,
+    Evidence, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing, PartitionFacts, Proven,
+    Residue, ResidueFacts, SegmentFacts, StopDetail, SuperblockState, Work,
 };
 use recovery_core::plan::{PlanOptions, build};
 use recovery_core::storage::Name;
-use recovery_core::units::{Durability, Length, Namespace, Offset, PartitionId, Position, SegmentStart};
+use recovery_core::units::{
+    Durability, Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart,
+};
 
 use crate::session::Found;
 use crate::target::Target;
@@ -138,4 +140,26 @@ pub(super) fn found(facts: &PartitionFacts, disposition: Disposition, actions: &
 
 pub(super) fn cut(at: u64, save: u64) -> Action {
     Action::Cut { at: Position::new(at), save: Length::new(save) }
+}
+
+/// A ledger of so many valid records, its newest a floor, and so many that do not verify.
+pub(super) fn ledger(valid: u64, skipped: u64) -> LedgerState {
+    LedgerState::Known(LedgerFacts {
+        newest: LedgerRecord {
+            kind: LedgerKind::Floor,
+            durability: Durability::Synced,
+            namespace: NAMESPACE,
+            incarnation: Incarnation::new(1),
+            epoch: 1,
+            slot: valid + skipped - 1,
+            generation: 0,
+            floor: SegmentStart::ZERO,
+            reserved_offset: Offset::new(7),
+        },
+        next_slot: valid + skipped,
+        valid,
+        skipped,
+        segments: Vec::new(),
+        gaps: Vec::new(),
+    })
 }

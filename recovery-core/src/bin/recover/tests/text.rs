@@ -1,12 +1,14 @@
 //! What people read.
 
 use recovery_core::decide::{Action, Disposition, Reason};
-use recovery_core::observe::{IndexState, OtherEntry, PartitionFacts, Residue, Stop, Unavailable};
+use recovery_core::observe::{
+    IndexState, LedgerState, OtherEntry, PartitionFacts, Residue, Stop, Unavailable,
+};
 use recovery_core::plan::{FencedFile, Step};
 use recovery_core::storage::{Call, EntryKind, Errno, StorageError};
 use recovery_core::units::{Length, Namespace, Offset, Position, SegmentStart};
 
-use super::sample::{cut, facts, find, found, name, target, torn, whole};
+use super::sample::{cut, facts, find, found, ledger, name, target, torn, whole};
 use crate::paragraph::{COLUMNS, counted, paragraph, width};
 use crate::report::{Mode, Report, text};
 use crate::session::Found;
@@ -338,8 +340,9 @@ fn what_lies_in_the_directory_is_listed_by_kind() {
         shown(Mode::Check, &facts, Disposition::Refuse(reason), &[]),
         "\
 partition 1/2/3 in data/streams/1/topics/2/partitions/3
-refuse (unexpected-file): the entry 00000000000000000007.log ends in .log and is
-neither a regular file nor a directory (2 such in all)
+refuse (unexpected-file): the entry 00000000000000000007.log has the name of a
+file of the log and is a link, a pipe or a device, which is not followed (2 such
+in all)
 
 unexpected: 5.log, 00000000000000000007.log (no regular file)
 scratch: 00000000000000000000.index, 00000000000000000001.index,
@@ -351,6 +354,23 @@ expired: 00000000000000000003
 4000 bytes read and 3500 hashed, through the page cache; nothing was changed
 hint: move the entry out of the directory if it does not belong to the log
 "
+    );
+}
+
+#[test]
+fn a_ledger_that_is_not_whole_has_a_line() {
+    let line = |ledger| {
+        let mut facts = facts(Vec::new());
+        facts.ledger = ledger;
+        let text = shown(Mode::Check, &facts, Disposition::Serve, &[]);
+        text.lines().filter(|line| line.starts_with("ledger: ")).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(line(LedgerState::None { length: None }), "");
+    assert_eq!(line(ledger(3, 0)), "");
+    assert_eq!(line(ledger(3, 1)), "ledger: 1 of 4 records do not verify; what they said is not known");
+    assert_eq!(
+        line(LedgerState::None { length: Some(Length::new(512)) }),
+        "ledger: 512 bytes and not one record among them, so it counts as none"
     );
 }
 

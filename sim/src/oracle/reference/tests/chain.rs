@@ -52,10 +52,6 @@ fn whatever_cannot_be_read_makes_the_partition_unavailable() {
             check(healthy().entry(name, content), "unavailable");
         }
     }
-    for name in [index, "ledger", "superblock.a"] {
-        check(healthy().entry(name, Content::Directory), "unavailable");
-        check(healthy().entry(name, Content::Other), "unavailable");
-    }
     let mut unlistable = healthy();
     unlistable.image.is_listable = false;
     check(unlistable, "unavailable");
@@ -131,9 +127,32 @@ fn a_name_that_only_looks_like_a_log_refuses() {
     }
     for content in [Content::Directory, Content::Other] {
         check(
-            Directory::new().segment(0, 2).entry("00000000000000000002.log", content),
+            Directory::new().segment(0, 2).entry("00000000000000000002.log", content.clone()),
             &format!("refuse unexpected-file\n{}", whole(0, 2, "unknown")),
         );
+        let needed = [
+            "ledger",
+            "ledger.staging",
+            "superblock.a",
+            "superblock.b",
+            "00000000000000000000.index.staging",
+        ];
+        for name in needed {
+            check(
+                Directory::new().segment(0, 2).entry(name, content.clone()),
+                &format!("refuse unexpected-file\n{}", whole(0, 2, "unknown")),
+            );
+        }
+        check(
+            Directory::new().segment(0, 2).entry("00000000000000000000.index", content.clone()),
+            &format!("refuse unexpected-file\n{}", whole(0, 2, "unknown").replace("good", "absent")),
+        );
+        for name in ["x.staging", "00000000000000000002.index", "superblock.c"] {
+            check(
+                Directory::new().segment(0, 2).entry(name, content.clone()),
+                &format!("serve next=2\n{}", whole(0, 2, "unknown")),
+            );
+        }
     }
     check(
         Directory::new().segment(0, 2).file("18446744073709551615.log", []).index(u64::MAX, []),

@@ -276,10 +276,7 @@ fn damage_names(tape: &mut Tape<'_>, directory: &mut Directory, chosen: usize, s
         _ => {
             let mut changed = taken;
             let entry = &mut changed.image.entries[chosen];
-            // Whether an index that is no regular file is an index at all is open in DESIGN section 6.
-            let kinds = if entry.name.as_bytes().ends_with(b".index") { 1 } else { 3 };
-            entry.content =
-                [Content::Unopenable, Content::Directory, Content::Other][tape.below(kinds)].clone();
+            entry.content = [Content::Unopenable, Content::Directory, Content::Other][tape.below(3)].clone();
             changed
         }
     };
