@@ -107,7 +107,9 @@ fn is_copied(file: &Name) -> bool {
         | FileName::Ledger => true,
         // The ledger is one a directory; its copies carry 20 digits like every other file's.
         FileName::Other => file.as_bytes().strip_suffix(b".ledger").and_then(parse_stem).is_some(),
-        FileName::StrayLog | FileName::Superblock(_) => false,
+        // It lies beside no segment, and no partition has such a name.
+        FileName::StrayLog => *file == FileName::metadata_log(),
+        FileName::Superblock(_) => false,
     }
 }
 

@@ -29,6 +29,14 @@ impl SuperblockSlot {
             Self::B => literal(b"superblock.b"),
         }
     }
+
+    /// The name under which a new record is written before it is renamed into the slot.
+    pub fn staging(self) -> Name {
+        match self {
+            Self::A => literal(b"superblock.a.staging"),
+            Self::B => literal(b"superblock.b.staging"),
+        }
+    }
 }
 
 /// What a name in a partition directory says that it is.
@@ -102,6 +110,16 @@ impl FileName {
     /// The name under which a new ledger is written before it is renamed into place.
     pub fn ledger_staging() -> Name {
         literal(b"ledger.staging")
+    }
+
+    /// The name of the metadata log, in the data directory.
+    pub fn metadata_log() -> Name {
+        literal(b"metadata.log")
+    }
+
+    /// The name under which a new metadata log is written before it is renamed into place.
+    pub fn metadata_staging() -> Name {
+        literal(b"metadata.log.staging")
     }
 
     /// The name of the text that says why a fence holds what it holds.

@@ -374,7 +374,7 @@ fn decode_kind(bytes: &[u8; LEDGER_RECORD_BYTES]) -> Result<LedgerKind, RecordDa
     }
 }
 
-const fn durability_number(durability: Durability) -> u8 {
+pub(super) const fn durability_number(durability: Durability) -> u8 {
     match durability {
         Durability::Buffered => 1,
         Durability::Synced => 2,
@@ -382,7 +382,7 @@ const fn durability_number(durability: Durability) -> u8 {
     }
 }
 
-const fn durability_of(number: u8) -> Option<Durability> {
+pub(super) const fn durability_of(number: u8) -> Option<Durability> {
     match number {
         1 => Some(Durability::Buffered),
         2 => Some(Durability::Synced),
@@ -392,7 +392,7 @@ const fn durability_of(number: u8) -> Option<Durability> {
 }
 
 /// The inverse of [`Namespace::packed`].
-fn unpack(packed: u64) -> Option<Namespace> {
+pub(super) fn unpack(packed: u64) -> Option<Namespace> {
     let part = |shift: u32, mask: u64| {
         u32::try_from((packed >> shift) & mask).expect("a mask leaves at most 32 bits")
     };

@@ -41,6 +41,7 @@ pub use residue_probe::{
 };
 pub use stop::{BadChecksum, Stop, StopDetail, Undecodable};
 pub use superblock_reader::SuperblockIdentity;
+pub(crate) use superblock_reader::read_superblock;
 pub use verifier::{Depth, HEADER_HASHED_BYTES_MAX, Taken, Verifier, Want};
 pub(crate) use window::{Fill, Source};
 pub(crate) use workspace::Tenant;

@@ -41,7 +41,7 @@ pub(crate) fn read<S: Storage>(
     let mut newest: Option<(SuperblockSlot, Superblock)> = None;
     let mut damaged = None;
     for slot in slots {
-        match read_slot(storage, partition, *slot, meter)? {
+        match read_slot(storage, &partition.directory, *slot, meter)? {
             Slot::Empty => {}
             Slot::Damaged(length) => damaged = damaged.or(Some((*slot, length))),
             // On a tie the first slot counts.
@@ -67,14 +67,30 @@ pub(crate) fn read<S: Storage>(
     Ok(SuperblockState::Known { offset_frontier: record.offset_frontier, slot, sequence: record.sequence })
 }
 
+/// The record in one slot; `None` if that is empty or does not verify.
+///
+/// # Errors
+///
+/// When the slot cannot be opened or read.
+pub(crate) fn read_superblock<S: Storage>(
+    storage: &S,
+    directory: &S::Directory,
+    slot: SuperblockSlot,
+) -> Result<Option<Superblock>, StorageError> {
+    match read_slot(storage, directory, slot, &mut Meter::default())? {
+        Slot::Valid(record) => Ok(Some(record)),
+        Slot::Empty | Slot::Damaged(_) => Ok(None),
+    }
+}
+
 fn read_slot<S: Storage>(
     storage: &S,
-    partition: &PartitionDirectory<S>,
+    directory: &S::Directory,
     slot: SuperblockSlot,
     meter: &mut Meter,
 ) -> Result<Slot, StorageError> {
     let name = slot.name();
-    let file = exact::uninterrupted(|| storage.open(&partition.directory, &name, Access::Read))?;
+    let file = exact::uninterrupted(|| storage.open(directory, &name, Access::Read))?;
     let found = read_open_slot(storage, &file, &name, meter);
     storage.close(file);
     found

@@ -16,6 +16,8 @@ pub(super) enum Origin {
     Index(SegmentStart),
     /// It is scratch, and moves as it is.
     Scratch,
+    /// It is cut from the metadata log.
+    Metadata,
 }
 
 /// Where it is, as far as is known. Fences are counted as [`super::fence::Fences`] does.
@@ -66,6 +68,13 @@ impl Copies {
         let is_unique = copies.windows(2).all(|pair| pair[0].file < pair[1].file);
         assert!(is_unique, "a plan sets each file aside once");
         Self(copies)
+    }
+
+    /// The one copy of the end of the metadata log.
+    pub(super) fn of_metadata(position: Position, length: Length, checksum: Checksum) -> Self {
+        let file = FileName::metadata_log();
+        let name = Some(CopyName::new(&file, position, length, checksum));
+        Self(vec![Copy { origin: Origin::Metadata, file, name, place: Place::Missing }])
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Copy> {

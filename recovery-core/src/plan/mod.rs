@@ -5,6 +5,7 @@
 //! second time. Leaves out: whether the verdict is right ([`crate::decide`]).
 
 mod apply;
+mod aside;
 mod build;
 mod copies;
 mod cut;
@@ -22,6 +23,7 @@ mod site;
 mod step;
 
 pub use apply::{Applied, Applying, FencedFile};
+pub(crate) use aside::SettingAside;
 pub use build::{PlanOptions, build};
 pub use settle::Settling;
 pub use step::{Plan, Step};

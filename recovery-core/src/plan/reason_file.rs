@@ -34,7 +34,7 @@ pub(super) fn write<'a, S: Storage>(
         return Ok(());
     }
     if is_new {
-        text.extend_from_slice(header(site.facts.namespace).as_bytes());
+        text.extend_from_slice(header(&site.partition.name, site.facts.namespace).as_bytes());
     } else if !text.ends_with(b"\n") {
         text.push(b'\n');
     }
@@ -73,7 +73,13 @@ fn lists(text: &[u8], copy: &Copy) -> bool {
     text.split(|byte| *byte == b'\n').any(|found| found == line.as_bytes())
 }
 
-fn header(namespace: Namespace) -> String {
+fn header(owner: &Name, namespace: Namespace) -> String {
+    if *owner == FileName::metadata_log() {
+        return "# Bytes that were cut off the metadata log, which lies beside this directory.\n\
+                # Each copy is named by its file, the position and length of the bytes in it, and their \
+                XXH3-64.\n"
+            .to_owned();
+    }
     format!(
         "# Bytes that recovery of partition {namespace} set aside. The partition itself lies beside this \
          directory.\n\
@@ -99,6 +105,9 @@ fn entry<S: Storage>(site: Site<'_, S>, copy: &Copy) -> String {
     let why = match copy.origin {
         Origin::Residue(segment) => residue_sentence(site.expect_segment(segment)),
         Origin::Index(segment) => index_sentence(site.expect_segment(segment)),
+        Origin::Metadata => "the metadata log verifies up to this position, and nothing behind it says that \
+                             these bytes were durable"
+            .to_owned(),
         Origin::Scratch => "this is an index without a log, or a file that was never finished".to_owned(),
     };
     writeln!(text, "why = \"{why}\"").expect("text takes any text");

@@ -108,6 +108,19 @@ impl MemoryStorage {
         }
     }
 
+    /// Takes an entry away, durably. No call is counted.
+    pub(crate) fn take_away(&self, path: &str) {
+        let (above, entry) = path.rsplit_once('/').unwrap_or(("", path));
+        let parent = self.put_directory(above);
+        match &mut self.nodes.borrow_mut()[parent] {
+            Node::Directory { visible, durable } => {
+                assert!(visible.remove(&name(entry)).is_some(), "{path} is there");
+                durable.remove(&name(entry));
+            }
+            Node::File { .. } => panic!("{path} leads through a file"),
+        }
+    }
+
     /// Every visible file by its path.
     pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let nodes = self.nodes.borrow();
@@ -176,6 +189,13 @@ impl MemoryStorage {
         self.bytes_read.set(0);
         self.open.set(0);
         self.fault.set(fault);
+    }
+
+    /// Forgets the calls so far and arms `fault`; what is open stays open.
+    pub(crate) fn start_again(&self, fault: Option<Fault>) {
+        let open = self.open.get();
+        self.start(fault);
+        self.open.set(open);
     }
 
     /// Lets no read or write move more than `bytes` at once.

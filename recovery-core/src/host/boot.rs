@@ -1,0 +1,255 @@
+//! Judges one partition: opened, locked, recovered, and then served, refused or asked of peers.
+//!
+//! Promises: a step is bounded, and steps of different partitions may alternate in any order; nothing is
+//! created for a partition whose directory is gone; a refused partition is told of with its reason. Leaves
+//! out: partitions that are to be made or removed.
+
+use super::disposition::{Deed, Finding, Replication, deed};
+use super::rebuilding::{OffsetRange, RebuildCause, Rebuilding};
+use super::slot::{Recovering, Served, SlotState};
+use super::statistics::MessageCounts;
+use super::superblock::SuperblockWriter;
+use super::{Cause, Host, HostEvent, HostOptions, directory};
+use crate::decide::{Action, Disposition, Reason};
+use crate::observe::{Expectation, PartitionFacts, Progress, Workspace};
+use crate::partition::{Adopted, PartitionOptions, Reader, Writer};
+use crate::plan::PlanOptions;
+use crate::recovery::{Mode, Recovered, Recovery};
+use crate::storage::{LockMode, PartitionDirectory, Storage};
+use crate::units::{Length, Namespace};
+use crate::wal::{Entry, Key};
+
+impl<S: Storage> Host<S> {
+    /// Goes on with judging a partition for about `limit` bytes of reading, hashing or copying. Does nothing
+    /// for one that is not pending.
+    ///
+    /// # Panics
+    ///
+    /// If `limit` is below [`crate::observe::STEP_BYTES_MIN`].
+    pub fn step(
+        &mut self,
+        storage: &S,
+        namespace: Namespace,
+        workspace: &mut Workspace,
+        limit: u64,
+    ) -> Progress {
+        match self.newest(namespace) {
+            Some(key) => self.step_key(storage, &key, workspace, limit),
+            None => Progress::Done,
+        }
+    }
+
+    pub(super) fn step_key(
+        &mut self,
+        storage: &S,
+        key: &Key,
+        workspace: &mut Workspace,
+        limit: u64,
+    ) -> Progress {
+        let Some(slot) = self.slots.get_mut(key) else { return Progress::Done };
+        match &mut slot.state {
+            SlotState::Waiting => {
+                let entry = slot.entry;
+                match self.begin(storage, key, entry, workspace) {
+                    Ok(state) => self.set(storage, key, state),
+                    Err(cause) => self.set_unavailable(storage, key, &cause),
+                }
+            }
+            SlotState::Recovering(recovering) => {
+                let Recovering { directory, recovery } = &mut **recovering;
+                if recovery.step(storage, directory, workspace, limit) == Progress::Done {
+                    self.conclude(storage, key);
+                }
+            }
+            SlotState::Created
+            | SlotState::Served(_)
+            | SlotState::Refused(_)
+            | SlotState::Unavailable(_)
+            | SlotState::Rebuilding(_)
+            | SlotState::Deleting(_) => return Progress::Done,
+        }
+        let is_pending = self
+            .slots
+            .get(key)
+            .is_some_and(|slot| matches!(slot.state, SlotState::Waiting | SlotState::Recovering(_)));
+        if is_pending { Progress::More } else { Progress::Done }
+    }
+
+    /// Opens and locks the directory.
+    fn begin(
+        &mut self,
+        storage: &S,
+        key: &Key,
+        entry: Entry,
+        workspace: &mut Workspace,
+    ) -> Result<SlotState<S>, Cause> {
+        let Some(directory) = directory::find(storage, key.namespace)? else {
+            return Ok(self.missing(key, entry));
+        };
+        if let Err(unavailable) = directory.lock(storage, LockMode::Exclusive) {
+            directory.close(storage);
+            return Err(unavailable.into());
+        }
+        let expectation = expectation(key, entry, &self.options);
+        let options = PlanOptions { makes_ledger: self.options.makes_ledgers, ..PlanOptions::default() };
+        let recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
+        Ok(SlotState::Recovering(Box::new(Recovering { directory, recovery })))
+    }
+
+    /// It was made, and there is nothing.
+    fn missing(&mut self, key: &Key, entry: Entry) -> SlotState<S> {
+        let reason = Reason::MissingPartition { namespace: key.namespace };
+        match deed(Finding::Missing, Replication::of(entry.replicas), true) {
+            Deed::RebuildWhole => self.rebuild(key, RebuildCause::Refused(reason), None),
+            Deed::Tombstone
+            | Deed::Serve
+            | Deed::ServeWithGap
+            | Deed::AskForGap
+            | Deed::RebuildAround
+            | Deed::Retry => self.refuse(key, reason),
+        }
+    }
+
+    fn refuse(&mut self, key: &Key, reason: Reason) -> SlotState<S> {
+        self.events.push(HostEvent::Refused { key: *key, reason: reason.clone() });
+        SlotState::Refused(Box::new(reason))
+    }
+
+    fn rebuild(
+        &mut self,
+        key: &Key,
+        cause: RebuildCause,
+        facts: Option<Box<PartitionFacts>>,
+    ) -> SlotState<S> {
+        self.events.push(HostEvent::Rebuilding { key: *key, cause: cause.clone() });
+        SlotState::Rebuilding(Box::new(Rebuilding { cause, facts }))
+    }
+
+    pub(super) fn set_unavailable(&mut self, storage: &S, key: &Key, cause: &Cause) {
+        self.events.push(HostEvent::Unavailable { key: *key, cause: *cause });
+        self.set(storage, key, SlotState::Unavailable(*cause));
+    }
+
+    /// From a recovery that is over to what the partition is.
+    fn conclude(&mut self, storage: &S, key: &Key) {
+        let Some(slot) = self.slots.get(key) else { return };
+        let (entry, is_gap_settled) = (slot.entry, slot.is_gap_settled);
+        let Some(SlotState::Recovering(recovering)) = self.replace(key, SlotState::Waiting) else {
+            unreachable!("a recovery ends where it was under way")
+        };
+        let Recovering { directory, recovery } = *recovering;
+        let recovered = recovery.finish();
+        let is_proven_empty = recovered.facts.segments.iter().all(|segment| segment.proven.batches == 0);
+        let finding = Finding::of(&recovered.verdict.disposition);
+        let state = match deed(finding, Replication::of(entry.replicas), is_proven_empty) {
+            Deed::Serve | Deed::ServeWithGap => self.serve(storage, key, entry, directory, recovered),
+            Deed::AskForGap if is_gap_settled => self.serve(storage, key, entry, directory, recovered),
+            Deed::AskForGap | Deed::Tombstone | Deed::RebuildAround | Deed::RebuildWhole | Deed::Retry => {
+                if let Some(ledger) = recovered.ledger {
+                    ledger.close(storage);
+                }
+                directory.close(storage);
+                Ok(self.leave(key, entry, recovered.verdict.disposition, recovered.facts))
+            }
+        };
+        match state {
+            Ok(state) => self.set(storage, key, state),
+            Err(cause) => self.set_unavailable(storage, key, &cause),
+        }
+    }
+
+    /// What is not served.
+    fn leave(
+        &mut self,
+        key: &Key,
+        entry: Entry,
+        disposition: Disposition,
+        facts: PartitionFacts,
+    ) -> SlotState<S> {
+        match (disposition, Replication::of(entry.replicas)) {
+            (Disposition::Refuse(reason), Replication::Lone) => self.refuse(key, reason),
+            (Disposition::Refuse(reason), Replication::Peers) => {
+                self.rebuild(key, RebuildCause::Refused(reason), Some(Box::new(facts)))
+            }
+            (Disposition::ServeFrom { first, last }, _) => {
+                let next = last.checked_add(1);
+                let gap = RebuildCause::Gap(OffsetRange { first, next });
+                self.rebuild(key, gap, Some(Box::new(facts)))
+            }
+            (Disposition::Unavailable(cause), _) => {
+                let cause = Cause::from(cause);
+                self.events.push(HostEvent::Unavailable { key: *key, cause });
+                SlotState::Unavailable(cause)
+            }
+            (Disposition::Serve, _) => unreachable!("what is whole is served"),
+        }
+    }
+
+    fn serve(
+        &mut self,
+        storage: &S,
+        key: &Key,
+        entry: Entry,
+        directory: PartitionDirectory<S>,
+        recovered: Recovered<S>,
+    ) -> Result<SlotState<S>, Cause> {
+        let Recovered { facts, verdict, plan, fenced, ledger, .. } = recovered;
+        let adopted = Adopted::of(&facts, &verdict, &plan).expect("a partition that is served is adopted");
+        let options = self.options_of(key, entry);
+        let writer = Writer::open(storage, directory, adopted, ledger, options).map_err(Cause::Open)?;
+        let superblock = SuperblockWriter::open(
+            storage,
+            &writer.directory().directory,
+            &facts.superblock,
+            self.options.superblock,
+        );
+        let superblock = match superblock {
+            Ok(superblock) => superblock,
+            Err(error) => {
+                writer.close(storage).close(storage);
+                return Err(Cause::Io(error));
+            }
+        };
+        let counts = MessageCounts::of(&facts);
+        self.events.push(HostEvent::Served {
+            key: *key,
+            next_offset: writer.next_offset(),
+            messages: counts.total(),
+            cut: bytes_cut(&facts, &verdict.segments),
+            copies: fenced.len() as u64,
+            gap: match verdict.disposition {
+                Disposition::ServeFrom { first, last } => Some((first, last)),
+                Disposition::Serve | Disposition::Refuse(_) | Disposition::Unavailable(_) => None,
+            },
+        });
+        let served = Served { writer, reader: Reader::new(), counts, superblock };
+        Ok(SlotState::Served(Box::new(served)))
+    }
+
+    /// How a partition is written.
+    pub(super) fn options_of(&self, key: &Key, entry: Entry) -> PartitionOptions {
+        let options = self.special.get(&key.namespace).copied().unwrap_or(self.options.partition);
+        PartitionOptions {
+            durability: entry.durability,
+            new_ledger: self.options.makes_ledgers.then_some(key.incarnation),
+            ..options
+        }
+    }
+}
+
+fn bytes_cut(facts: &PartitionFacts, verdicts: &[crate::decide::SegmentVerdict]) -> Length {
+    let cut = facts.segments.iter().zip(verdicts).filter_map(|(facts, verdict)| match verdict.action {
+        Action::Cut { .. } => Some(facts.residue.length),
+        Action::Keep | Action::RebuildIndex => None,
+    });
+    cut.fold(Length::ZERO, |sum, length| sum.checked_add(length).expect("files are shorter than that"))
+}
+
+pub(super) fn expectation(key: &Key, entry: Entry, options: &HostOptions) -> Expectation {
+    Expectation {
+        namespace: key.namespace,
+        incarnation: Some(key.incarnation),
+        durability: entry.durability,
+        superblock: options.superblock,
+    }
+}
