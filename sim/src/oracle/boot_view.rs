@@ -6,7 +6,7 @@ use recovery_core::plan::Plan;
 use recovery_core::storage::Name;
 
 use super::truth::Truth;
-use super::{Content, Image, PartitionImage};
+use super::{Content, Forgotten, Image, PartitionImage};
 
 /// One start of one partition: what lay there, what was said, what lies there now, and the truth.
 #[expect(clippy::struct_excessive_bools, reason = "eight plain facts about a start, each with its own name")]
@@ -33,6 +33,8 @@ pub struct BootView<'a> {
     pub before: Option<&'a PartitionImage>,
     /// What lies there now.
     pub after: &'a PartitionImage,
+    /// Files of which a sync failed in it.
+    pub forgotten: &'a [Forgotten],
     /// The core's facts.
     pub facts: &'a PartitionFacts,
     /// The core's verdict.

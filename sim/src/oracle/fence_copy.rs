@@ -1,6 +1,7 @@
 //! The copies that recovery set aside, read back from their names (CONTRACTS 2).
 //!
-//! Promises: a copy counts only if it holds what its name says. The names are read with code of our own.
+//! Promises: a copy counts only if it holds what its name says, and is no other name of a file that still
+//! lies in the partition, and changes with it. The names are read with code of our own.
 //! Leaves out: what else lies in a fence.
 
 use recovery_core::storage::Name;
@@ -21,8 +22,8 @@ pub fn copies(image: &PartitionImage) -> Vec<FenceCopy<'_>> {
     let entries = image.fences.iter().flat_map(|fence| &fence.image.entries);
     entries
         .filter_map(|entry| match &entry.content {
-            Content::File(file) => read(&entry.name, &file.bytes),
-            Content::Unopenable | Content::Directory | Content::Other => None,
+            Content::File(file) if !image.directory.holds(file) => read(&entry.name, &file.bytes),
+            Content::File(_) | Content::Unopenable | Content::Directory | Content::Other => None,
         })
         .collect()
 }

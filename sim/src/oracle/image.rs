@@ -45,6 +45,9 @@ pub struct FileImage {
     pub bytes: Vec<u8>,
     /// Byte ranges that every read fails on.
     pub unreadable: Vec<Range<u64>>,
+    /// Which file of its disk it is, where that is known: a rename that a crash cut in half leaves one file
+    /// with two names.
+    pub number: Option<u32>,
 }
 
 impl Default for Image {
@@ -60,10 +63,20 @@ impl Image {
     }
 }
 
+impl Image {
+    /// Whether one of its names leads to this very file.
+    pub fn holds(&self, file: &FileImage) -> bool {
+        self.entries.iter().any(|entry| match &entry.content {
+            Content::File(own) => own.number.is_some() && own.number == file.number,
+            Content::Unopenable | Content::Directory | Content::Other => false,
+        })
+    }
+}
+
 impl FileImage {
     /// A file that can be read from end to end.
     pub const fn readable(bytes: Vec<u8>) -> Self {
-        Self { bytes, unreadable: Vec::new() }
+        Self { bytes, unreadable: Vec::new(), number: None }
     }
 
     /// Whether every byte of the file can be read.

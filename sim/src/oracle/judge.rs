@@ -21,7 +21,7 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
     // A write that the disk puts elsewhere destroys what nobody asked it to.
     if let Some(before) = view.before.filter(|_| view.writes_land && view.lies_at_most_once) {
         violations.extend(check_verified_bytes(before, view.after));
-        violations.extend(check_nonzero_bytes(before, view.after));
+        violations.extend(check_nonzero_bytes(before, view.after, view.forgotten));
         if !view.verdict.is_served() && view.plan.is_empty() {
             violations.extend(check_refused_untouched(before, view.after));
         }

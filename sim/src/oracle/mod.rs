@@ -29,5 +29,5 @@ pub mod violation;
 
 pub use check::Check;
 pub use image::{Content, FileImage, Image, ImageEntry};
-pub use partition_image::{Fence, PartitionImage};
+pub use partition_image::{Fence, Forgotten, PartitionImage};
 pub use violation::{Value, Violation};

@@ -13,6 +13,15 @@ pub struct PartitionImage {
     pub fences: Vec<Fence>,
 }
 
+/// A file of which a sync failed: what was not written back by then the disk may have dropped for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Its name.
+    pub name: Name,
+    /// What the medium held of it before.
+    pub medium: Vec<u8>,
+}
+
 /// One directory of set-aside files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence {

@@ -141,13 +141,16 @@ impl Truth {
         });
     }
 
-    /// Notes that everything buffered below `next` was acknowledged.
-    pub fn acknowledge(&mut self, next: Offset) {
+    /// Notes that everything buffered below `next` was acknowledged. Says whether that was anything.
+    pub fn acknowledge(&mut self, next: Offset) -> bool {
+        let mut is_any = false;
         for write in &mut self.writes {
             if write.life == Life::Buffered && write.next <= next {
                 write.life = Life::Acknowledged;
+                is_any = true;
             }
         }
+        is_any
     }
 
     /// Notes that everything that lives below `next` is durable by a promise.

@@ -124,7 +124,11 @@ fn verified_bytes() -> Result<String, String> {
 fn nonzero_bytes() -> Result<String, String> {
     let rest = &damaged_log()[proven()..];
     let (wrong, right) = (cut(&rest[..39]), cut(rest));
-    judge(Check::I02, check_nonzero_bytes(&damaged(), &wrong), check_nonzero_bytes(&damaged(), &right))
+    judge(
+        Check::I02,
+        check_nonzero_bytes(&damaged(), &wrong, &[]),
+        check_nonzero_bytes(&damaged(), &right, &[]),
+    )
 }
 
 fn refused_untouched() -> Result<String, String> {

@@ -8,13 +8,13 @@ use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable,
 use recovery_core::partition::{Adopted, Writer};
 use recovery_core::plan::{Plan, PlanOptions};
 use recovery_core::recovery::{Mode, Recovered, Recovery, RecoveryStep};
-use recovery_core::storage::{LockMode, PartitionDirectory, StorageError};
+use recovery_core::storage::{Call, LockMode, PartitionDirectory, StorageError};
 
 use super::look;
 use super::meter::{Meter, Phase};
 use super::node::{INCARNATION, Service, Slot};
-use crate::disk::SimDisk;
-use crate::oracle::PartitionImage;
+use crate::disk::{Event, SimDisk};
+use crate::oracle::{Forgotten, PartitionImage};
 
 /// Bytes that one step of a recovery may read and hash.
 pub const STEP_BYTES: u64 = 64 * 1024;
@@ -25,6 +25,10 @@ pub struct Boot {
     pub before: Option<PartitionImage>,
     /// What lies there now.
     pub after: PartitionImage,
+    /// Files whose bytes the medium did not all hold before, by their numbers.
+    unsettled: Vec<(u32, Forgotten)>,
+    /// Those of them whose sync failed.
+    pub forgotten: Vec<Forgotten>,
     /// The facts; incomplete when the verdict is unavailable.
     pub facts: PartitionFacts,
     /// The verdict.
@@ -40,6 +44,17 @@ pub struct Boot {
 }
 
 impl Boot {
+    /// Keeps the files of which a sync failed in `calls`.
+    pub(super) fn keep_forgotten(&mut self, calls: &[Event]) {
+        let has_failed = |number: u32| {
+            let mut syncs = calls.iter().filter(|call| call.call == Call::Sync && call.errno.is_some());
+            syncs.any(|call| call.object == number)
+        };
+        let unsettled = std::mem::take(&mut self.unsettled).into_iter();
+        let forgotten = unsettled.filter(|(number, _)| has_failed(*number));
+        self.forgotten = forgotten.map(|(_, forgotten)| forgotten).collect();
+    }
+
     /// What the core says about it, in its own words.
     pub fn remark(&self) -> Option<String> {
         match &self.verdict.disposition {
@@ -81,15 +96,18 @@ pub(super) fn expectation(slot: &Slot) -> Expectation {
 pub(super) struct Sight {
     before: bool,
     after: bool,
+    medium: bool,
 }
 
 impl Sight {
     /// What lies there before it and behind it.
-    pub(super) const ALL: Self = Self { before: true, after: true };
+    pub(super) const ALL: Self = Self { before: true, after: true, medium: false };
+    /// And what the medium held before it.
+    pub(super) const MEDIUM: Self = Self { before: true, after: true, medium: true };
     /// What lies there behind it.
-    pub(super) const AFTER: Self = Self { before: false, after: true };
+    pub(super) const AFTER: Self = Self { before: false, after: true, medium: false };
     /// The verdict alone.
-    pub(super) const NOTHING: Self = Self { before: false, after: false };
+    pub(super) const NOTHING: Self = Self { before: false, after: false, medium: false };
 
     fn after(self, disk: &SimDisk, slot: &Slot) -> PartitionImage {
         if self.after { look::image(disk, &slot.components) } else { PartitionImage::default() }
@@ -97,8 +115,14 @@ impl Sight {
 }
 
 /// Starts one partition, for good.
-pub(super) fn boot(disk: &SimDisk, slot: &mut Slot, workspace: &mut Workspace, meter: &mut Meter) -> Boot {
-    let (boot, service) = start(disk, slot, workspace, meter, Sight::ALL);
+pub(super) fn boot(
+    disk: &SimDisk,
+    slot: &mut Slot,
+    workspace: &mut Workspace,
+    meter: &mut Meter,
+    sight: Sight,
+) -> Boot {
+    let (boot, service) = start(disk, slot, workspace, meter, sight);
     slot.service = service;
     slot.failed_sync = None;
     boot
@@ -121,6 +145,8 @@ pub(super) fn start(
                 verdict: Verdict::unavailable(cause, &[]),
                 facts: PartitionFacts::of_nothing(expectation(slot)),
                 plan: Plan::default(),
+                unsettled: Vec::new(),
+                forgotten: Vec::new(),
                 open_error: None,
                 failed_to_act: false,
                 reached: RecoveryStep::Settle,
@@ -153,12 +179,16 @@ fn recover(
     let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
     let mut recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
     let mut before = None;
+    let mut unsettled = Vec::new();
     let mut reached = RecoveryStep::Settle;
     // Every step of a recovery moves it on; a world whose disk grows without end would be a bug of ours.
     loop {
         if sight.before && before.is_none() && recovery.reached() == RecoveryStep::Observe {
             let phase = meter.enter(Phase::Oracle);
             before = Some(look::image(disk, &slot.components));
+            if sight.medium {
+                unsettled = look::unsettled(disk, &slot.components);
+            }
             meter.enter(phase);
         }
         let progress = recovery.step(disk, &partition, workspace, STEP_BYTES);
@@ -192,7 +222,20 @@ fn recover(
         }
     };
     let failed_to_act = stopped_at.is_some();
-    (Boot { before, after, facts, verdict, plan, open_error, failed_to_act, reached }, service)
+    let forgotten = Vec::new();
+    let boot = Boot {
+        before,
+        after,
+        unsettled,
+        forgotten,
+        facts,
+        verdict,
+        plan,
+        open_error,
+        failed_to_act,
+        reached,
+    };
+    (boot, service)
 }
 
 /// Makes the directories of a partition and opens its writer, as a server does for a new topic.
@@ -209,5 +252,5 @@ pub(super) fn create(
     if let Some(frontier) = slot.header.superblock_frontier {
         look::lay_superblock(disk, &slot.components, frontier)?;
     }
-    Ok(boot(disk, slot, workspace, meter))
+    Ok(boot(disk, slot, workspace, meter, Sight::ALL))
 }

@@ -5,7 +5,7 @@ use recovery_core::storage::{Errno, Name, Storage, StorageError, exact};
 use recovery_core::units::{Offset, SegmentStart};
 
 use crate::disk::{DirectoryId, FileId, Node, SimDisk, View};
-use crate::oracle::{Content, Fence, FileImage, Image, ImageEntry, PartitionImage};
+use crate::oracle::{Content, Fence, FileImage, Forgotten, Image, ImageEntry, PartitionImage};
 
 /// The directory that `components` lead to.
 pub(super) fn directory(disk: &SimDisk, components: &[Name]) -> Option<DirectoryId> {
@@ -42,12 +42,29 @@ fn image_of(disk: &SimDisk, directory: DirectoryId) -> Image {
             Node::File(file) => Content::File(FileImage {
                 bytes: disk.contents_of(file, View::Visible),
                 unreadable: disk.unreadable_bytes(file),
+                number: Some(file.number()),
             }),
             Node::Directory(_) => Content::Directory,
             Node::Link | Node::Special => Content::Other,
         },
     });
     Image { entries: entries.collect(), is_listable: true }
+}
+
+/// Files of the partition that the medium does not hold as reads see them, by their numbers, and what it
+/// holds.
+pub(super) fn unsettled(disk: &SimDisk, components: &[Name]) -> Vec<(u32, Forgotten)> {
+    let Some(directory) = directory(disk, components) else { return Vec::new() };
+    let entries = disk.entries(directory, View::Visible).into_iter();
+    entries
+        .filter_map(|(name, node)| match node {
+            Node::File(file) if !disk.is_clean(file) => {
+                let medium = disk.contents_of(file, View::Durable);
+                Some((file.number(), Forgotten { name, medium }))
+            }
+            Node::File(_) | Node::Directory(_) | Node::Link | Node::Special => None,
+        })
+        .collect()
 }
 
 /// The fences beside a partition.

@@ -34,6 +34,8 @@ mod run;
 mod serve;
 mod standing;
 mod start;
+#[cfg(test)]
+mod tests;
 mod told;
 mod variant;
 mod watch;

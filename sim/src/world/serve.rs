@@ -164,9 +164,9 @@ fn acknowledged(
     match flushed {
         Ok(acknowledged) => {
             let next = acknowledged.next_offset;
-            slot.truth.acknowledge(next);
-            // A flush makes the mark durable that it makes itself, or the one before that, or none.
-            let marks = slot.header.ledger;
+            // A flush makes the mark durable that it makes itself, or the one before that, or none; one that
+            // has nothing to write makes nothing durable.
+            let marks = slot.truth.acknowledge(next) && slot.header.ledger;
             match slot.header.durability {
                 Durability::Buffered => {}
                 Durability::Synced => {

@@ -6,7 +6,7 @@ use recovery_core::storage::{Call, Errno, Name};
 use recovery_core::units::Offset;
 
 use super::again::Again;
-use super::boot::{self, Boot, STEP_BYTES};
+use super::boot::{self, Boot, STEP_BYTES, Sight};
 use super::event::{EventCode, word};
 use super::look;
 use super::meter::Phase;
@@ -40,8 +40,10 @@ impl World<'_> {
             let Node { disk, slots, .. } = &mut self.node;
             let slot = &mut slots[index];
             self.meter.enter(Phase::Recover);
-            let boot = boot::boot(disk, slot, &mut self.workspace, &mut self.meter);
+            let sight = if comes_back { Sight::ALL } else { Sight::MEDIUM };
+            let mut boot = boot::boot(disk, slot, &mut self.workspace, &mut self.meter, sight);
             self.note_boot(index, &boot, tally);
+            boot.keep_forgotten(&self.calls);
             self.meter.enter(Phase::Oracle);
             self.judge(index, &boot, lies, tally);
             if self.expects {
@@ -184,6 +186,7 @@ impl Circumstances {
             expectation: boot::expectation(slot),
             before: boot.before.as_ref(),
             after: &boot.after,
+            forgotten: &boot.forgotten,
             facts: &boot.facts,
             verdict: &boot.verdict,
             plan: &boot.plan,

@@ -20,20 +20,21 @@ pub(super) fn is_in_place(before: &[u8], after: Option<&[u8]>) -> bool {
     after.is_some_and(|after| after.starts_with(before))
 }
 
-/// The runs of bytes within `wanted` that are lost, leaving out those that `is_worthless` says nothing of.
+/// The runs of bytes within `wanted` that are lost, leaving out those (position, byte) that `is_worthless` says
+/// nothing is lost with.
 pub(super) fn lost_runs(
     name: &Name,
     before: &[u8],
     after: Option<&[u8]>,
     copies: &[FenceCopy<'_>],
     wanted: Range<usize>,
-    is_worthless: impl Fn(u8) -> bool,
+    is_worthless: impl Fn(usize, u8) -> bool,
 ) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     for at in wanted {
         let byte = before[at];
         let position = at as u64;
-        let is_kept = is_worthless(byte)
+        let is_kept = is_worthless(at, byte)
             || after.is_some_and(|after| after.get(at) == Some(&byte))
             || copies.iter().any(|copy| copy.byte(name, position) == Some(byte));
         if is_kept {

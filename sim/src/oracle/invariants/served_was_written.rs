@@ -4,9 +4,12 @@
 //! Each batch in a served log is, byte for byte, a living one that was written there. Above the newest mark
 //! of its segment, or without one, a whole batch of the same partition id and exactly the next offset, put
 //! exactly at the chain's end, cannot be told apart by anybody: such are counted, and no other is allowed.
-//! Does not claim that offsets which were not promised are served.
+//! Does not claim that offsets which were not promised are served, nor that a read which showed just what
+//! was promised, or a log that is whole to its end, while something else lies there, is seen through: what
+//! looks damaged is read twice, what verifies is not.
 
-use recovery_core::units::Offset;
+use recovery_core::observe::Stop;
+use recovery_core::units::{Offset, SegmentStart};
 
 use crate::oracle::boot_view::BootView;
 use crate::oracle::served_log::{Lying, for_each};
@@ -29,10 +32,23 @@ pub fn check_served(view: &BootView<'_>) -> Option<Violation> {
     });
     violation.or_else(|| {
         let (segment, position) = walked.err()?;
+        if may_be_hidden(view, segment, position) {
+            return None;
+        }
         let (expected, actual) = (Value::Code("batches"), Value::Code("noise"));
         let found = Violation::new(Check::I06, "a served log", expected, actual);
         Some(found.in_segment(segment).at(position..position))
     })
+}
+
+/// Whether a read that returned what does not lie there may have hidden what does.
+fn may_be_hidden(view: &BootView<'_>, segment: SegmentStart, position: u64) -> bool {
+    let facts = view.facts.segments.iter().find(|facts| facts.start == segment);
+    !view.sees_truth
+        && facts.is_some_and(|facts| {
+            let is_marked = facts.mark.is_some_and(|mark| position < mark.position.get());
+            is_marked || facts.stop.stop() == Stop::End
+        })
 }
 
 /// The batches that nobody wrote here and nobody can tell apart, of a start that came to no end after it
@@ -60,6 +76,7 @@ fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
     if is_written
         || is_back(view, lying)
         || is_indistinguishable(view, lying)
+        || may_be_hidden(view, lying.segment, lying.position)
         || view.truth.strangers.contains(&Stranger::of(lying))
     {
         return None;

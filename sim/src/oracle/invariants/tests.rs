@@ -12,7 +12,7 @@ use super::{
     check_verified_bytes,
 };
 use crate::oracle::specimen::{Directory, ONE, batch, batches, entries};
-use crate::oracle::{Content, Fence, FileImage, Image, ImageEntry, PartitionImage, Violation};
+use crate::oracle::{Content, Fence, FileImage, Forgotten, Image, ImageEntry, PartitionImage, Violation};
 
 const LOG: &str = "00000000000000000000.log";
 const INDEX: &str = "00000000000000000000.index";
@@ -45,6 +45,10 @@ impl PartitionImage {
         let text = format!("{of}.{position}-{}.{:016x}", bytes.len(), xxh3_64(bytes));
         self.fenced(&text, bytes)
     }
+}
+
+fn lost_bytes(before: &PartitionImage, after: &PartitionImage) -> Vec<Violation> {
+    check_nonzero_bytes(before, after, &[])
 }
 
 #[track_caller]
@@ -106,7 +110,7 @@ fn a_copy_of_another_place_or_file_or_content_keeps_nothing() {
         cut().fenced(&wrong_name, &rest[1..]),
     ] {
         assert!(!check_verified_bytes(&damaged(), &aside).is_empty());
-        assert!(!check_nonzero_bytes(&damaged(), &aside).is_empty());
+        assert!(!lost_bytes(&damaged(), &aside).is_empty());
     }
 }
 
@@ -121,15 +125,15 @@ fn a_verified_batch_keeps_its_zeros_too() {
             "I01: 00000000000000000000.log: bytes 804 to 1008: bytes left of a verified batch should be 356 and is 152",
         ],
     );
-    check(check_nonzero_bytes(&damaged(), &aside), &[]);
+    check(lost_bytes(&damaged(), &aside), &[]);
 }
 
 #[test]
 fn noise_is_kept_aside_and_zeros_need_not_be() {
     let rest = &damaged_log()[712..1108];
-    check(check_nonzero_bytes(&damaged(), &cut().copied(LOG, 712, rest)), &[]);
+    check(lost_bytes(&damaged(), &cut().copied(LOG, 712, rest)), &[]);
     check(
-        check_nonzero_bytes(&damaged(), &cut().copied(LOG, 713, &rest[1..])),
+        lost_bytes(&damaged(), &cut().copied(LOG, 713, &rest[1..])),
         &["I02: 00000000000000000000.log: bytes 712 to 713: non-zero bytes kept should be 1 and is 0"],
     );
 }
@@ -138,13 +142,13 @@ fn noise_is_kept_aside_and_zeros_need_not_be() {
 fn an_index_that_is_replaced_is_kept_unless_the_new_one_begins_with_it() {
     let with_index = |index: Vec<u8>| partition(Directory::new().log(0, batches(0, 3)).index(0, index));
     let lagging = with_index(entries(0, 1));
-    check(check_nonzero_bytes(&lagging, &with_index(entries(0, 3))), &[]);
+    check(lost_bytes(&lagging, &with_index(entries(0, 3))), &[]);
     let wrong = with_index(vec![9; 48]);
     check(
-        check_nonzero_bytes(&wrong, &with_index(entries(0, 3))),
+        lost_bytes(&wrong, &with_index(entries(0, 3))),
         &["I02: 00000000000000000000.index: bytes 0 to 48: non-zero bytes kept should be 48 and is 0"],
     );
-    check(check_nonzero_bytes(&wrong, &with_index(entries(0, 3)).copied(INDEX, 0, &[9; 48])), &[]);
+    check(lost_bytes(&wrong, &with_index(entries(0, 3)).copied(INDEX, 0, &[9; 48])), &[]);
 }
 
 #[test]
@@ -152,22 +156,62 @@ fn a_file_of_somebody_else_is_not_destroyed_either() {
     let stranger = partition(Directory::new().segment(0, 1).file("notes", [1]));
     let without = partition(Directory::new().segment(0, 1));
     check(
-        check_nonzero_bytes(&stranger, &without),
+        lost_bytes(&stranger, &without),
         &["I02: notes: bytes 0 to 1: non-zero bytes kept should be 1 and is 0"],
     );
-    check(check_nonzero_bytes(&stranger, &without.copied("notes", 0, &[1])), &[]);
+    check(lost_bytes(&stranger, &without.copied("notes", 0, &[1])), &[]);
     let half_made = partition(Directory::new().segment(0, 1).file("00000000000000000000.index.staging", [1]));
-    check(check_nonzero_bytes(&half_made, &partition(Directory::new().segment(0, 1))), &[]);
+    check(lost_bytes(&half_made, &partition(Directory::new().segment(0, 1))), &[]);
+}
+
+#[test]
+fn a_file_of_two_names_is_there_by_either() {
+    let numbered = |names: &[&str]| {
+        let mut image = partition(Directory::new());
+        for text in names {
+            let mut entry = file(text, &[7; 3]);
+            let Content::File(file) = &mut entry.content else { unreachable!() };
+            file.number = Some(9);
+            image.directory.entries.push(entry);
+        }
+        image
+    };
+    let both = || numbered(&["ledger", "ledger.staging"]);
+    check(lost_bytes(&both(), &numbered(&["ledger"])), &[]);
+    let lost = ": bytes 0 to 3: non-zero bytes kept should be 3 and is 0";
+    check(
+        lost_bytes(&both(), &numbered(&[])),
+        &[&format!("I02: ledger{lost}"), &format!("I02: ledger.staging{lost}")],
+    );
+    // Files that are merely alike are two, and so are those of which nobody knows.
+    let alike = partition(Directory::new().file("ledger", [7; 3]).file("ledger.staging", [7; 3]));
+    check(lost_bytes(&alike, &numbered(&["ledger"])), &[&format!("I02: ledger.staging{lost}")]);
+}
+
+#[test]
+fn a_sync_that_failed_loses_what_the_medium_never_held_and_nothing_else() {
+    let before = partition(Directory::new().file("notes", [1, 2, 3, 4]));
+    let without = partition(Directory::new());
+    let forgotten = |text: &str, medium: &[u8]| [Forgotten { name: name(text), medium: medium.to_vec() }];
+    check(check_nonzero_bytes(&before, &without, &forgotten("notes", &[])), &[]);
+    check(
+        check_nonzero_bytes(&before, &without, &forgotten("notes", &[1, 2, 9])),
+        &["I02: notes: bytes 0 to 2: non-zero bytes kept should be 2 and is 0"],
+    );
+    check(
+        check_nonzero_bytes(&before, &without, &forgotten("other", &[])),
+        &["I02: notes: bytes 0 to 4: non-zero bytes kept should be 4 and is 0"],
+    );
 }
 
 #[test]
 fn a_copy_that_lay_in_a_fence_stays_there() {
     let fenced = || cut().copied(LOG, 712, &[7; 40]);
-    check(check_nonzero_bytes(&fenced(), &fenced().copied(INDEX, 0, &[1])), &[]);
-    check(check_nonzero_bytes(&fenced(), &cut()), &["I02: a copy in a fence should be present and is none"]);
+    check(lost_bytes(&fenced(), &fenced().copied(INDEX, 0, &[1])), &[]);
+    check(lost_bytes(&fenced(), &cut()), &["I02: a copy in a fence should be present and is none"]);
     // What does not hold what its name says is no copy, and is written anew.
     let half_made = cut().fenced("00000000000000000000.log.712-40.0123456789abcdef", &[7; 12]);
-    check(check_nonzero_bytes(&half_made, &cut()), &[]);
+    check(lost_bytes(&half_made, &cut()), &[]);
 }
 
 #[test]

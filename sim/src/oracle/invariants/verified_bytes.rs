@@ -23,7 +23,7 @@ pub fn check_verified_bytes(before: &PartitionImage, after: &PartitionImage) -> 
         let copies = kept_aside.get_or_insert_with(|| copies(after));
         for batch in verified_batches(&file.bytes) {
             let verified = Value::from(Length::new(batch.len() as u64));
-            for run in lost_runs(&entry.name, &file.bytes, now, copies, batch.clone(), |_| false) {
+            for run in lost_runs(&entry.name, &file.bytes, now, copies, batch.clone(), |_, _| false) {
                 let left = Value::from(Length::new(batch.len() as u64 - (run.end - run.start)));
                 let violation =
                     Violation::new(Check::I01, "bytes left of a verified batch", verified.clone(), left);

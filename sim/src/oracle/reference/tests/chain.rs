@@ -43,6 +43,7 @@ fn whatever_cannot_be_read_makes_the_partition_unavailable() {
         Content::File(FileImage {
             bytes: vec![7; length],
             unreadable: std::iter::once(at..at + 512).collect(),
+            number: None,
         })
     };
     let log = "00000000000000000000.log";
