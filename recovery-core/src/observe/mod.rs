@@ -11,6 +11,7 @@ mod facts;
 mod finds;
 mod index_walk;
 mod ledger_reader;
+mod ledger_reading;
 mod log_walk;
 mod meter;
 mod observation;

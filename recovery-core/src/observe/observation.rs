@@ -181,7 +181,7 @@ impl<S: Storage> Observation<S> {
             Phase::Ledger { file, name, length, reader } => {
                 let source = Source { storage, file, name, length: *length };
                 if reader.step(&source, &mut workspace.log, &mut self.meter)? == Fill::Ready {
-                    self.end_ledger(storage);
+                    self.end_ledger(storage)?;
                     workspace.forget();
                     return Ok(Fill::Ready);
                 }
@@ -211,11 +211,13 @@ impl<S: Storage> Observation<S> {
         Ok(Fill::Ready)
     }
 
-    fn end_ledger(&mut self, storage: &S) {
-        if let Phase::Ledger { file, reader, .. } = std::mem::replace(&mut self.phase, Phase::Superblock) {
+    fn end_ledger(&mut self, storage: &S) -> Result<(), StorageError> {
+        let phase = std::mem::replace(&mut self.phase, Phase::Superblock);
+        if let Phase::Ledger { file, name, reader, .. } = phase {
             storage.close(file);
-            self.ledger = reader.finish();
+            self.ledger = reader.finish(&name)?;
         }
+        Ok(())
     }
 
     fn begin_segments(&mut self) {

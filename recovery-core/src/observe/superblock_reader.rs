@@ -3,7 +3,7 @@
 use super::SuperblockState;
 use super::meter::Meter;
 use crate::format::{SUPERBLOCK_BYTES_MAX, Superblock, SuperblockSlot};
-use crate::storage::{Access, PartitionDirectory, Storage, StorageError, exact};
+use crate::storage::{Access, Call, Errno, PartitionDirectory, Storage, StorageError, exact};
 use crate::units::Length;
 
 /// Which cluster and replica a superblock must belong to.
@@ -25,7 +25,7 @@ enum Slot {
     Damaged(Length),
 }
 
-/// Reads the slots that the listing names. Bytes are few (at most twice 4132), so the step's limit is
+/// Reads the slots that the listing names. Bytes are few (at most four times 4132), so the step's limit is
 /// not asked; they are counted.
 ///
 /// # Errors
@@ -111,11 +111,19 @@ fn read_open_slot<S: Storage>(
     if bytes > SUPERBLOCK_BYTES_MAX {
         return Ok(damaged);
     }
-    let mut buffer = [0; SUPERBLOCK_BYTES_MAX];
-    exact::read_all(storage, file, name, 0, &mut buffer[..bytes])?;
-    meter.note_outside_steps(length, length);
-    Ok(match Superblock::decode(&buffer[..bytes]) {
-        Ok(record) => Slot::Valid(record),
-        Err(_) => damaged,
-    })
+    let mut read = || {
+        let mut buffer = [0; SUPERBLOCK_BYTES_MAX];
+        exact::read_all(storage, file, name, 0, &mut buffer[..bytes])?;
+        meter.note_outside_steps(length, length);
+        Ok(buffer)
+    };
+    let first = read()?;
+    if let Ok(record) = Superblock::decode(&first[..bytes]) {
+        return Ok(Slot::Valid(record));
+    }
+    // One reading is no evidence of damage (N13).
+    if read()? == first {
+        return Ok(damaged);
+    }
+    Err(StorageError { call: Call::Read, file: *name, errno: Errno::STALE })
 }

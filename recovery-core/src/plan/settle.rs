@@ -112,7 +112,7 @@ impl<S: Storage> Settling<S> {
                 let mut meter = Meter::default();
                 meter.begin_step(limit);
                 if reader.step(&source, &mut workspace.log, &mut meter)? == Fill::Ready {
-                    self.end_ledger(storage);
+                    self.end_ledger(storage)?;
                 }
                 Ok(Progress::More)
             }
@@ -151,13 +151,14 @@ impl<S: Storage> Settling<S> {
         }
     }
 
-    fn end_ledger(&mut self, storage: &S) {
+    fn end_ledger(&mut self, storage: &S) -> Result<(), StorageError> {
         if let Phase::Ledger(ledger) = std::mem::replace(&mut self.phase, Phase::Names) {
-            let OpenLedger { file, reader, .. } = *ledger;
+            let OpenLedger { file, name, reader, .. } = *ledger;
             storage.close(file);
-            self.ledger = reader.finish();
+            self.ledger = reader.finish(&name)?;
             self.phase = Phase::Files(self.targets());
         }
+        Ok(())
     }
 
     /// What observation will read, the first one last.

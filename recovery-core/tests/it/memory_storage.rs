@@ -16,7 +16,7 @@ pub(crate) fn name(text: &str) -> Name {
 }
 
 /// What goes wrong, and when. Calls are counted from 1, over the calls that `counts` picks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// That call fails, without effect, and no other.
     Once(u64, Errno),
@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     Twice(u64, Errno),
     /// That call has its effect, and the process never gets to another one.
     CrashAfter(u64),
+    /// That call, if it is a read, returns other bytes than lie there, and no other does.
+    Misread(u64),
 }
 
 #[derive(Clone)]
@@ -228,7 +230,7 @@ impl MemoryStorage {
             Some(Fault::Once(at, errno)) if at == self.seen.get() => return fail(errno),
             Some(Fault::Twice(at, errno)) if (at..=at + 1).contains(&self.seen.get()) => return fail(errno),
             Some(Fault::CrashAfter(at)) if at < self.seen.get() => return fail(Errno::IO),
-            Some(Fault::Once(..) | Fault::Twice(..) | Fault::CrashAfter(..)) | None => {}
+            Some(Fault::Once(..) | Fault::Twice(..) | Fault::CrashAfter(..) | Fault::Misread(_)) | None => {}
         }
         if self.is_listing.get() {
             self.calls.borrow_mut().push((call, path.to_owned()));
@@ -349,6 +351,9 @@ impl Storage for MemoryStorage {
             let from = visible.len().min(usize::try_from(position).expect("small files"));
             let count = buffer.len().min(visible.len() - from).min(self.transfer_max.get());
             buffer[..count].copy_from_slice(&visible[from..from + count]);
+            if self.fault.get() == Some(Fault::Misread(self.seen.get())) {
+                buffer[..count].iter_mut().for_each(|byte| *byte ^= 0x55);
+            }
             self.bytes_read.set(self.bytes_read.get() + count as u64);
             count
         }))

@@ -216,6 +216,37 @@ fn calls_that_fail_are_no_evidence_of_anything() {
 }
 
 #[test]
+fn one_read_that_lies_is_no_evidence_of_anything() {
+    for (image, written, options) in images() {
+        for accident in ACCIDENTS {
+            let damaged = after(&written, &[accident]);
+            let before = damaged.files();
+            let undisturbed = damaged.clone();
+            undisturbed.start(None);
+            let expected = recover(&undisturbed, options).unwrap();
+            for call in 1..=undisturbed.call_count() {
+                let what = format!("{image}; {}; call {call}", accident.0);
+                let storage = damaged.clone();
+                storage.start(Some(Fault::Misread(call)));
+                match recover(&storage, options) {
+                    Ok(started) => {
+                        // What a refusal says it found was read once: nothing is done that would call for more.
+                        let (found, right) = (started.verdict.is_served(), expected.verdict.is_served());
+                        assert_eq!(found, right, "{what}: {:?}", started.verdict);
+                        assert_eq!(started.verdict.next_offset, expected.verdict.next_offset, "{what}");
+                        let (files, expected) = (storage.files(), undisturbed.files());
+                        let first = expected.iter().find(|(path, bytes)| files.get(*path) != Some(bytes));
+                        assert_eq!(first.map(|f| f.0), None, "{what}");
+                    }
+                    Err(errno) => assert_eq!(errno, Errno::STALE, "{what}"),
+                }
+                check_nothing_is_lost(NAMESPACE, &before, &storage.files());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_crash_at_any_call_is_made_up_for_by_the_next_start() {
     for (number, (image, written, options)) in images().into_iter().enumerate() {
         // Every call of the first image; of the others, which take the same paths, every third.
