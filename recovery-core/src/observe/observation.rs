@@ -51,7 +51,7 @@ pub enum Progress {
 
 enum Phase<S: Storage> {
     Names,
-    Ledger { file: S::File, name: Name, length: u64, reader: LedgerReader },
+    Ledger { file: S::File, name: Name, length: u64, reader: Box<LedgerReader> },
     Superblock,
     Segments { next: usize, open: Option<Box<SegmentWalk<S>>> },
     Done,
@@ -205,7 +205,7 @@ impl<S: Storage> Observation<S> {
             let (file, length) = open(storage, partition, &name)?;
             let Expectation { namespace, incarnation, .. } = self.expectation;
             let present = &self.names.listing.segments;
-            let reader = LedgerReader::new(namespace, incarnation, present, length);
+            let reader = Box::new(LedgerReader::new(namespace, incarnation, present, length));
             self.phase = Phase::Ledger { file, name, length, reader };
         }
         Ok(Fill::Ready)

@@ -3,7 +3,8 @@
 //! Promises: every byte offset is a candidate; each candidate is verified in stages, so that bait buys no
 //! hashing; the work is bounded by the residue's own size, charged before it is done (F44 to F52); each
 //! byte of the residue is read once in order and hashed, so that a copy can be compared with what was
-//! judged. Leaves out: any ruling on what is found.
+//! judged; a candidate that other bytes speak against, which no copy is compared with, is looked at twice.
+//! Leaves out: any ruling on what is found.
 
 use super::candidate::find;
 use super::drive::{Allowance, Drive, Drover};
@@ -45,6 +46,8 @@ enum Phase {
     Skeleton(Candidate),
     /// Hashing its bodies.
     Bodies(Candidate),
+    /// Looking at it for the second time, from the beginning.
+    Again(Candidate),
     /// Only reading on, for the checksum.
     Finish,
     Done,
@@ -54,6 +57,7 @@ enum Phase {
 struct Candidate {
     position: u64,
     header: BatchHeader,
+    is_second_look: bool,
 }
 
 /// A probe of one residue.
@@ -70,6 +74,10 @@ pub(crate) struct ResidueProbe {
     reader: ResidueReader,
     payload: Payload,
     allowance: Allowance,
+    /// What was left of it when the candidate in hand was begun with.
+    allowance_before: Allowance,
+    /// Bytes of candidates that may still be looked at twice: those of an honest residue do not overlap.
+    second_looks: u64,
     candidates: u64,
     is_exhausted: bool,
     is_contradicted: bool,
@@ -96,6 +104,10 @@ impl ResidueProbe {
     ) -> Self {
         assert!(stop.get() < end.get(), "there is a residue to probe");
         let length = end.get() - stop.get();
+        let allowance = Allowance::new(
+            times(length, PROBE_BYTES_PER_RESIDUE_BYTE),
+            times(length, PROBE_READS_PER_RESIDUE_BYTE),
+        );
         Self {
             partition,
             next,
@@ -106,10 +118,9 @@ impl ResidueProbe {
             scan: stop.get(),
             reader: ResidueReader::new(stop.get()),
             payload: Payload::behind(stop.get()),
-            allowance: Allowance::new(
-                times(length, PROBE_BYTES_PER_RESIDUE_BYTE),
-                times(length, PROBE_READS_PER_RESIDUE_BYTE),
-            ),
+            allowance,
+            allowance_before: allowance,
+            second_looks: length,
             candidates: 0,
             is_exhausted: false,
             is_contradicted: false,
@@ -140,6 +151,7 @@ impl ResidueProbe {
                 Phase::Payload(candidate) => self.ask_payload(candidate, tools)?,
                 Phase::Skeleton(candidate) => self.verify(candidate, Depth::Skeleton, tools)?,
                 Phase::Bodies(candidate) => self.verify(candidate, Depth::Full, tools)?,
+                Phase::Again(candidate) => self.begin(candidate, Depth::Skeleton, tools),
                 Phase::Finish => self.finish_reading(tools)?,
             };
             if fill == Fill::Paused {
@@ -167,7 +179,7 @@ impl ResidueProbe {
             Ok((index, header)) => {
                 let position = self.scan + index as u64;
                 self.scan = position;
-                self.consider(Candidate { position, header });
+                self.consider(Candidate { position, header, is_second_look: false });
             }
         }
         Ok(Fill::Ready)
@@ -202,7 +214,10 @@ impl ResidueProbe {
                 self.scan = end;
                 self.phase = Phase::Scan;
             }
-            Belongs::ToNone => return Ok(self.begin(candidate, Depth::Skeleton, tools)),
+            Belongs::ToNone => {
+                self.allowance_before = self.allowance;
+                return Ok(self.begin(candidate, Depth::Skeleton, tools));
+            }
         }
         Ok(Fill::Ready)
     }
@@ -254,13 +269,31 @@ impl ResidueProbe {
         match drover.drive(tools.verifier)? {
             Drive::Paused => return Ok(Fill::Paused),
             Drive::Exhausted => self.exhaust(),
-            Drive::Fault(_) => self.reject(candidate),
+            // What is in that window is what was hashed. Other bytes may be those of one wrong read.
+            Drive::Fault(_) if in_log_window => self.reject(candidate),
+            Drive::Fault(_) => {
+                tools.candidate_window.forget();
+                self.doubt(candidate);
+            }
             Drive::Whole(_) if depth == Depth::Skeleton => {
                 return Ok(self.begin(candidate, Depth::Full, tools));
             }
             Drive::Whole(_) => self.record(&candidate),
         }
         Ok(Fill::Ready)
+    }
+
+    /// Looks at a candidate once more before it is rejected, where that was not done and is affordable.
+    fn doubt(&mut self, candidate: Candidate) {
+        match self.second_looks.checked_sub(candidate.header.batch_length.get()) {
+            Some(left) if !candidate.is_second_look => {
+                self.second_looks = left;
+                // What the first look cost is given back: it must not matter how much a window shows.
+                self.allowance = self.allowance_before;
+                self.phase = Phase::Again(Candidate { is_second_look: true, ..candidate });
+            }
+            Some(_) | None => self.reject(candidate),
+        }
     }
 
     fn reject(&mut self, candidate: Candidate) {

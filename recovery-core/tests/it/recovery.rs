@@ -19,11 +19,14 @@ const DIRECTORY: &str = "streams/1/topics/2/partitions/3";
 const SERVER: PlanOptions = PlanOptions { sync_indexes: false, clean_stop: false, makes_ledger: false };
 const TOOL: PlanOptions = PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false };
 
-fn batch(messages: u32, payload: u8) -> Vec<u8> {
+/// Bytes of a payload.
+const PAYLOAD: usize = 20;
+
+fn batch(messages: u32, payload: u8, payload_bytes: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut builder = BatchBuilder::begin(&mut bytes, 1_000);
     for id in 1..=messages {
-        let payload = [payload; 20];
+        let payload = vec![payload; payload_bytes];
         builder.push(&Message { id: u128::from(id), payload: &payload, ..Message::default() }).unwrap();
     }
     builder.finish();
@@ -31,7 +34,7 @@ fn batch(messages: u32, payload: u8) -> Vec<u8> {
 }
 
 /// What a writer leaves that dies without a word after seven batches in three segments.
-fn written(durability: Durability, has_ledger: bool) -> MemoryStorage {
+fn written(durability: Durability, has_ledger: bool, payload_bytes: usize) -> MemoryStorage {
     let storage = MemoryStorage::new();
     storage.put_directory(DIRECTORY);
     let partition = PartitionDirectory::open(&storage, &partition_components(NAMESPACE)).unwrap();
@@ -49,7 +52,7 @@ fn written(durability: Durability, has_ledger: bool) -> MemoryStorage {
     };
     let mut writer = Writer::open(&storage, partition, adopted, None, options).unwrap();
     for number in 0..7 {
-        writer.append(&storage, &batch(u32::from(number % 2) + 1, number + 1), 5_000).unwrap();
+        writer.append(&storage, &batch(u32::from(number % 2) + 1, number + 1, payload_bytes), 5_000).unwrap();
         if number < 5 {
             let _acknowledged = writer.flush(&storage).unwrap();
         }
@@ -133,7 +136,7 @@ fn images() -> Vec<(String, MemoryStorage, PlanOptions)> {
         (Durability::Synced, true, TOOL),
         (Durability::Buffered, false, SERVER),
     ] {
-        let image = written(durability, has_ledger);
+        let image = written(durability, has_ledger, PAYLOAD);
         images.push((format!("{} with a ledger: {has_ledger}", durability.code()), image, options));
     }
     images
@@ -242,6 +245,25 @@ fn one_read_that_lies_is_no_evidence_of_anything() {
                 }
                 check_nothing_is_lost(NAMESPACE, &before, &storage.files());
             }
+        }
+    }
+}
+
+#[test]
+fn a_survivor_that_one_read_does_not_show_is_still_one() {
+    // Wider than the window, so that it is read for itself.
+    let (options, written) = (SERVER, written(Durability::Buffered, false, 700));
+    let last_flush: Accident = ("its first batch", "00000000000000000007.log", |log| flip(log, 300));
+    let damaged = after(&written, &[&last_flush]);
+    let undisturbed = damaged.clone();
+    undisturbed.start(None);
+    assert!(!recover(&undisturbed, options).unwrap().verdict.is_served());
+    for call in 1..=undisturbed.call_count() {
+        let storage = damaged.clone();
+        storage.start(Some(Fault::Misread(call)));
+        match recover(&storage, options) {
+            Ok(started) => assert!(!started.verdict.is_served(), "call {call}: {:?}", started.verdict),
+            Err(errno) => assert_eq!(errno, Errno::STALE, "call {call}"),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What a check may look at behind one start of one partition.
 
 use recovery_core::decide::Verdict;
-use recovery_core::observe::{Expectation, PartitionFacts};
+use recovery_core::observe::{Expectation, PartitionFacts, Stop};
 use recovery_core::plan::Plan;
 use recovery_core::storage::Name;
+use recovery_core::units::SegmentStart;
 
 use super::truth::Truth;
 use super::{Content, Forgotten, Image, PartitionImage};
@@ -49,6 +50,20 @@ pub struct BootView<'a> {
     pub limits: (u64, u64),
     /// What is true.
     pub truth: &'a Truth,
+}
+
+impl BootView<'_> {
+    /// Whether a read that returned what does not lie there may have hidden what does: it showed just what a
+    /// mark promised, or a log that is whole to its end. What looks damaged is read twice, what verifies is
+    /// not.
+    pub fn may_be_hidden(&self, segment: SegmentStart, position: u64) -> bool {
+        let facts = self.facts.segments.iter().find(|facts| facts.start == segment);
+        !self.sees_truth
+            && facts.is_some_and(|facts| {
+                let is_marked = facts.mark.is_some_and(|mark| position < mark.position.get());
+                is_marked || facts.stop.stop() == Stop::End
+            })
+    }
 }
 
 /// The bytes of a file of an image.

@@ -8,7 +8,7 @@ use super::invariants::{
     check_indexes, check_lengths, check_nonzero_bytes, check_not_adopted, check_promises,
     check_refused_untouched, check_served, check_verified_bytes, check_work, recovered_lengths,
 };
-use super::reference::{agrees, recover};
+use super::reference::{agrees, recover, serves_alike};
 use super::served_log::{self, Lying};
 use super::{Check, Image, Value, Violation};
 use crate::disk::{Cause, FaultTally};
@@ -48,6 +48,7 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
     }
     let phase = meter.enter(Phase::Reference);
     violations.extend(reference_agrees(view));
+    violations.extend(sees_through_one_lie(view));
     meter.enter(phase);
     violations
 }
@@ -63,6 +64,18 @@ fn reference_agrees(view: &BootView<'_>) -> Option<Violation> {
     }
     let reference = recover(&before.directory, &view.expectation);
     agrees(&reference, Some(view.facts), view.verdict).err()
+}
+
+/// Behind one read that lied, what is served is what the reference serves of the bytes that lie there.
+fn sees_through_one_lie(view: &BootView<'_>) -> Option<Violation> {
+    let is_asked = !view.sees_truth && view.lies_at_most_once && view.writes_land && !view.failed_to_act;
+    let before = view.before.filter(|_| is_asked && view.verdict.is_served())?;
+    let reference = recover(&before.directory, &view.expectation);
+    let is_hidden = reference.segments.iter().zip(&view.facts.segments).any(|(reference, facts)| {
+        let end = reference.proven_bytes.get();
+        end < facts.proven.end.get() && view.may_be_hidden(reference.start, end)
+    });
+    if is_hidden { None } else { serves_alike(&reference, view.facts, view.verdict).err() }
 }
 
 /// The batches that are served now.

@@ -8,8 +8,7 @@
 //! was promised, or a log that is whole to its end, while something else lies there, is seen through: what
 //! looks damaged is read twice, what verifies is not.
 
-use recovery_core::observe::Stop;
-use recovery_core::units::{Offset, SegmentStart};
+use recovery_core::units::Offset;
 
 use crate::oracle::boot_view::BootView;
 use crate::oracle::served_log::{Lying, for_each};
@@ -32,23 +31,13 @@ pub fn check_served(view: &BootView<'_>) -> Option<Violation> {
     });
     violation.or_else(|| {
         let (segment, position) = walked.err()?;
-        if may_be_hidden(view, segment, position) {
+        if view.may_be_hidden(segment, position) {
             return None;
         }
         let (expected, actual) = (Value::Code("batches"), Value::Code("noise"));
         let found = Violation::new(Check::I06, "a served log", expected, actual);
         Some(found.in_segment(segment).at(position..position))
     })
-}
-
-/// Whether a read that returned what does not lie there may have hidden what does.
-fn may_be_hidden(view: &BootView<'_>, segment: SegmentStart, position: u64) -> bool {
-    let facts = view.facts.segments.iter().find(|facts| facts.start == segment);
-    !view.sees_truth
-        && facts.is_some_and(|facts| {
-            let is_marked = facts.mark.is_some_and(|mark| position < mark.position.get());
-            is_marked || facts.stop.stop() == Stop::End
-        })
 }
 
 /// The batches that nobody wrote here and nobody can tell apart, of a start that came to no end after it
@@ -76,7 +65,7 @@ fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
     if is_written
         || is_back(view, lying)
         || is_indistinguishable(view, lying)
-        || may_be_hidden(view, lying.segment, lying.position)
+        || view.may_be_hidden(lying.segment, lying.position)
         || view.truth.strangers.contains(&Stranger::of(lying))
     {
         return None;

@@ -54,6 +54,27 @@ pub fn agrees(
     compare_partition(&told, verdict)
 }
 
+/// Compares only what is served: the disposition, and where each log ends.
+///
+/// # Errors
+///
+/// The first thing on which they differ.
+pub fn serves_alike(
+    reference: &Reference,
+    facts: &PartitionFacts,
+    verdict: &Verdict,
+) -> Result<(), Violation> {
+    let (told, core) = (reference.disposition.code(), verdict.disposition.code());
+    expect(None, "disposition behind one wrong read", Value::Code(told), Value::Code(core))?;
+    for (reference, core) in reference.segments.iter().zip(&facts.segments) {
+        let (told, core) = (Value::Number(reference.proven_bytes.get()), core.proven.end.get());
+        let subject = "proven bytes behind one wrong read";
+        expect(Some(reference.start), subject, told, Value::Number(core))?;
+    }
+    let subject = "next offset behind one wrong read";
+    expect(None, subject, reference.next_offset.into(), verdict.next_offset.into())
+}
+
 /// What a budget can hide: never that there is nothing, and zeros need none.
 const fn may_be_unproven(residue: Residue) -> bool {
     match residue {

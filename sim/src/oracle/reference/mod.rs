@@ -28,7 +28,7 @@ use std::ops::Range;
 use recovery_core::observe::{Evidence, Expectation, IndexState, Residue, Stop};
 use recovery_core::units::{Incarnation, Length, Offset, SegmentStart};
 
-pub use agreement::agrees;
+pub use agreement::{agrees, serves_alike};
 
 use self::rules::{Findings, Judgement, SegmentFindings, judge};
 use self::testimony::{Ledger, Testimony};
