@@ -57,29 +57,32 @@ pub struct Scenarios {
 /// `sim run`.
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// How many seeds. An explicit limit replaces all limits of the default: 45 seconds.
+    /// How many seeds, those of all shards. An explicit limit replaces all limits of the profile.
     #[arg(long, value_name = "N")]
     pub seeds: Option<u64>,
     /// Begin no seed after so many seconds.
     #[arg(long, value_name = "T")]
     pub seconds: Option<u64>,
-    /// Stop after so many failing seeds.
+    /// Stop after so many failing seeds of groups that are not known.
     #[arg(long, value_name = "N")]
     pub failures: Option<u64>,
-    /// Show so many failing seeds of each group.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub per_group: u64,
-    /// The first seed, decimal or 0x; drawn and printed if not given.
-    #[arg(long, value_name = "S", value_parser = seed)]
+    /// Show so many failing seeds of each group; as the profile says if not given.
+    #[arg(long, value_name = "N")]
+    pub per_group: Option<u64>,
+    /// A named set of limits (`sim list profiles`).
+    #[arg(long, value_name = "NAME", default_value = "default", conflicts_with = "resume")]
+    pub profile: String,
+    /// The first seed, decimal or 0x; if not given it is drawn and printed, or comes from the commit.
+    #[arg(long, value_name = "S", value_parser = seed, conflicts_with = "resume")]
     pub from_seed: Option<u64>,
     /// legal (only what a correct disk and a crash may do), unlimited or mixed.
-    #[arg(long, value_name = "REGIME", default_value = "mixed")]
+    #[arg(long, value_name = "REGIME", default_value = "mixed", conflicts_with = "resume")]
     pub regime: String,
     /// A filesystem by name (`sim list filesystems`), or any.
-    #[arg(long, value_name = "NAME", default_value = "any")]
+    #[arg(long, value_name = "NAME", default_value = "any", conflicts_with = "resume")]
     pub filesystem: String,
     /// small, medium, large or mixed.
-    #[arg(long, value_name = "SIZE", default_value = "mixed")]
+    #[arg(long, value_name = "SIZE", default_value = "mixed", conflicts_with = "resume")]
     pub size: String,
     /// Start every world with this directory: of one partition, or one that holds streams/.
     #[arg(long, value_name = "DIR")]
@@ -87,15 +90,22 @@ pub struct Run {
     /// Threads; as many as the machine has cores if not given.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Run the I-th of N equal parts of the seeds, counted from 1.
-    #[arg(long, value_name = "I/N", value_parser = shard)]
-    pub shard: Option<(u64, u64)>,
+    /// Run the I-th of N equal parts of the seeds, counted from 1; or `env`, as the scheduler that started
+    /// this says.
+    #[arg(long, value_name = "I/N", conflicts_with = "resume")]
+    pub shard: Option<String>,
     /// Fail with 4 if a fault, a row or a reason was not reached within its budget of worlds.
     #[arg(long)]
     pub require_reach: bool,
+    /// Groups that are known to fail: they are counted, and do not fail the run.
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
     /// Where run.jsonl and failing schedules are written.
-    #[arg(long, value_name = "DIR", default_value = "target/sim")]
+    #[arg(long, value_name = "DIR", default_value = "target/sim", conflicts_with = "resume")]
     pub out: PathBuf,
+    /// Go on with the run in this directory: what was run is not run again.
+    #[arg(long, value_name = "DIR")]
+    pub resume: Option<PathBuf>,
     /// JSON Lines on stdout, the summary last.
     #[arg(long)]
     pub json: bool,
@@ -181,12 +191,4 @@ fn seed(text: &str) -> Result<u64, String> {
         None => text.parse(),
     };
     parsed.map_err(|error| format!("a seed is decimal or 0x and hexadecimal: {error}"))
-}
-
-/// Reads `I/N`.
-fn shard(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || format!("{text} is no shard: it reads I/N with I from 1 to N");
-    let (index, count) = text.split_once('/').ok_or_else(wrong)?;
-    let (index, count) = (index.parse().map_err(|_| wrong())?, count.parse().map_err(|_| wrong())?);
-    if index == 0 || index > count { Err(wrong()) } else { Ok((index, count)) }
 }

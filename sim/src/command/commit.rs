@@ -14,6 +14,20 @@ pub fn current() -> Commit {
     Commit::Known { id, is_dirty }
 }
 
+/// The seed that a commit stands for: the first 8 bytes of its id, little-endian; nothing outside of git.
+pub fn seed() -> Option<u64> {
+    seed_of(&git(&["rev-parse", "--verify", "HEAD"])?)
+}
+
+fn seed_of(id: &str) -> Option<u64> {
+    u64::from_str_radix(id.get(..16)?, 16).ok().map(u64::swap_bytes)
+}
+
+/// Whether the tree that is checked out holds a commit. Where nobody can say, it does not.
+pub fn holds(commit: &str) -> bool {
+    git(&["merge-base", "--is-ancestor", commit, "HEAD"]).is_some()
+}
+
 /// What git says, or nothing where there is no git or no repository: then the commit is not known.
 fn git(arguments: &[&str]) -> Option<String> {
     match Command::new("git").args(arguments).output() {
@@ -21,5 +35,17 @@ fn git(arguments: &[&str]) -> Option<String> {
             Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
         }
         Ok(_) | Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_a_seed_byte_by_byte() {
+        assert_eq!(seed_of("0100000000000000ffffffffffffffffffffffff"), Some(1));
+        assert_eq!(seed_of("0001000000000080ffffffffffffffffffffffff"), Some(0x8000_0000_0000_0100));
+        assert_eq!(seed_of("01"), None);
     }
 }

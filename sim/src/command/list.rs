@@ -10,14 +10,12 @@ use crate::cli::List;
 use crate::disk::Cause;
 use crate::exit::Exit;
 use crate::oracle::Check;
+use crate::run::profile::PROFILES;
 use crate::schedule::word::{Word, words};
 use crate::schedule::{Filesystem, parse};
 
 /// Where scenarios are kept.
 const SCENARIOS: &str = "scenarios";
-
-/// Profiles: named sets of limits.
-const PROFILES: [&str; 1] = ["default"];
 
 words! {
     /// What can be listed.
@@ -39,7 +37,7 @@ words! {
     }
 }
 
-/// Prints one word a line; what can be listed, if nothing is asked for.
+/// Prints one word a line, and of profiles the file that says what they are; what can be listed, if nothing is asked for.
 ///
 /// # Errors
 ///
@@ -75,7 +73,8 @@ fn lines(subject: Subject) -> io::Result<Vec<String>> {
         Subject::Reasons => owned(ReasonCode::ALL.iter().map(|reason| reason.code())),
         Subject::Rows => owned(Row::ALL.iter().map(|row| row.code())),
         Subject::Filesystems => owned(Filesystem::ALL.iter().map(|filesystem| filesystem.code())),
-        Subject::Profiles => owned(PROFILES),
+        // The file is its own manual.
+        Subject::Profiles => owned(PROFILES.lines()),
     })
 }
 
@@ -129,7 +128,10 @@ mod tests {
     fn everything_that_can_be_listed_is_listed() {
         let (exit, subjects, _) = listed(None);
         assert_eq!((exit, subjects.lines().count()), (Exit::Held, Subject::ALL.len()));
-        for subject in Subject::ALL.into_iter().filter(|subject| *subject != Subject::Scenarios) {
+        for subject in Subject::ALL
+            .into_iter()
+            .filter(|subject| !matches!(subject, Subject::Scenarios | Subject::Profiles))
+        {
             let (exit, words, errors) = listed(Some(subject.code()));
             assert_eq!((exit, errors.as_str()), (Exit::Held, ""));
             let mut unique: Vec<&str> = words.lines().collect();
@@ -137,6 +139,7 @@ mod tests {
             unique.dedup();
             assert!(!unique.is_empty() && unique.len() == words.lines().count(), "{words}");
         }
+        assert_eq!(listed(Some("profiles")).1, PROFILES);
         assert!(listed(Some("faults")).1.contains("torn-prefix\n"));
     }
 

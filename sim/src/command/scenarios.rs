@@ -90,7 +90,12 @@ pub fn scenarios(options: &Scenarios, out: &mut dyn Write, err: &mut dyn Write) 
     Ok(exit)
 }
 
-fn tell(out: &mut dyn Write, told: &Told) -> io::Result<()> {
+/// What a person is told of a scenario.
+///
+/// # Errors
+///
+/// When the stream cannot be written.
+pub fn tell(out: &mut dyn Write, told: &Told) -> io::Result<()> {
     let word = if told.has_passed() { "pass" } else { "FAIL" };
     writeln!(out, "    {word}  {}", told.path)?;
     for failure in &told.report.failures {

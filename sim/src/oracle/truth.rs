@@ -163,6 +163,17 @@ impl Truth {
         }
     }
 
+    /// Notes a batch that nobody wrote as written and promised, behind all others: what a run plants to see
+    /// that a broken promise is heard of.
+    pub fn invent_promise(&mut self) {
+        let base = self.living_next();
+        let next = base.checked_add(1).expect("a world is far from the largest offset");
+        let position = self.writes.iter().map(|write| write.position + u64::from(write.length)).max();
+        let place = (SegmentStart::new(self.floor.get()), position.unwrap_or_default());
+        self.append(None, (base, next), place, b"never written", Life::Acknowledged);
+        self.promise(next);
+    }
+
     /// Notes that a durable mark of the ledger covers everything promised below `next`.
     pub fn mark(&mut self, next: Offset) {
         for write in &mut self.writes {

@@ -1,7 +1,9 @@
 //! How a run looks: consumers of what it says, one form a folder. Only they write to a terminal.
 
 pub mod json;
+pub mod lines;
 pub mod progress;
 pub mod story;
 pub mod terminal;
 pub mod timeline;
+pub mod whole;

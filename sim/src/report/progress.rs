@@ -3,7 +3,6 @@
 //! Promises: what is printed meanwhile is not torn. This is the only file that knows the progress crate.
 
 use std::io::{self, IsTerminal};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -34,12 +33,12 @@ impl Progress {
     }
 
     /// Says how far the run is.
-    pub fn show(&self, summary: &Summary, elapsed: Duration) {
+    pub fn show(&self, summary: &Summary) {
         if self.bar.is_hidden() {
             return;
         }
-        self.bar.set_position(if self.seconds.is_some() { elapsed.as_secs() } else { summary.seeds });
-        self.bar.set_message(line(summary, elapsed));
+        self.bar.set_position(if self.seconds.is_some() { summary.elapsed.as_secs() } else { summary.seeds });
+        self.bar.set_message(line(summary));
     }
 
     /// Writes something while the line is out of the way.
@@ -54,13 +53,13 @@ impl Progress {
 }
 
 /// Worlds, their rate, faults injected, verdicts seen, failures: at most 58 columns.
-fn line(summary: &Summary, elapsed: Duration) -> String {
+fn line(summary: &Summary) -> String {
     let tally = &summary.tally;
     let faults: u64 = tally.faults.values().map(|reached| reached.injected).sum();
     format!(
         "{} seeds, {:.0}/s, {} faults, {} verdicts, {} failed",
         summary.seeds,
-        summary.rate_after(elapsed),
+        summary.rate(),
         faults,
         tally.boots,
         summary.failures

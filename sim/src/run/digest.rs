@@ -7,6 +7,11 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct RunDigest(u64);
 
 impl RunDigest {
+    /// The digest of a run that was printed.
+    pub const fn of(value: u64) -> Self {
+        Self(value)
+    }
+
     /// Adds one world.
     pub fn add(&mut self, seed: u64, world: u64) {
         let mut bytes = [0; 16];

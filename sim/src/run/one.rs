@@ -63,6 +63,7 @@ pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs) -> Outcome {
 /// short of each of its faults.
 pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
     let mut outcome = run_schedule(arena, schedule, sample);
+    outcome.tally.pair();
     let has_failed = !outcome.failures.is_empty();
     if sample.is_compared() || has_failed {
         blame(arena, schedule, sample, &mut outcome);
@@ -81,8 +82,12 @@ pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Ou
 
 /// Runs one schedule once; a panic in it is a failure of the check `panic`.
 pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
+    run_watched(arena, schedule, Watch { keeps_events: false, sample, plants_promise: false })
+}
+
+/// The same, watched as asked.
+pub fn run_watched(arena: &mut Arena, schedule: &Schedule, watch: Watch) -> Outcome {
     let mut tally = Tally::default();
-    let watch = Watch { keeps_events: false, sample };
     let ended = catch(|| run(schedule, arena, &mut tally, watch));
     let (report, is_harness_bug) = match ended {
         Ok(report) => (report, false),
@@ -112,7 +117,7 @@ pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> O
 /// Where two runs of a schedule part, on memory that held nothing and on memory that held other worlds.
 fn part(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Option<Difference> {
     let mut tally = Tally::default();
-    let watch = Watch { keeps_events: true, sample };
+    let watch = Watch { keeps_events: true, sample, plants_promise: false };
     let mut events = |arena: &mut Arena| catch(|| run(schedule, arena, &mut tally, watch).events);
     let (Ok(first), Ok(second)) = (events(&mut Arena::new()), events(arena)) else {
         *arena = Arena::new();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 
 /// Seeds that a thread takes at a time.
-const BLOCK_SEEDS: u64 = 64;
+pub const BLOCK_SEEDS: u64 = 64;
 
 /// Which seeds are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +22,14 @@ pub struct Seeds {
     pub shard: u64,
     /// Of so many.
     pub shards: u64,
+    /// Seeds of this shard that were run before, and are not run again.
+    pub done: u64,
 }
 
 impl Seeds {
     /// All of `count` seeds from `from` on.
     pub const fn all(from: u64, count: u64) -> Self {
-        Self { from, count, shard: 1, shards: 1 }
+        Self { from, count, shard: 1, shards: 1, done: 0 }
     }
 
     /// The `index`-th seed of this shard, or `None` if it has fewer.
@@ -62,7 +64,7 @@ pub fn run<A, R: Send>(
                 // Blocks are finite: the seeds are.
                 while !stop.load(Ordering::Relaxed) && !is_over() {
                     let block = next_block.fetch_add(1, Ordering::Relaxed);
-                    let first = block * BLOCK_SEEDS;
+                    let first = seeds.done + block * BLOCK_SEEDS;
                     let results: Vec<(u64, R)> = (first..first + BLOCK_SEEDS)
                         .map_while(|index| seeds.get(index))
                         .map(|seed| (seed, world(&mut arena, seed)))
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn shards_deal_the_seeds_out_one_by_one() {
         let mut all: Vec<u64> = (1..=3)
-            .flat_map(|shard| taken(Seeds { from: 5, count: 100, shard, shards: 3 }, 2, usize::MAX))
+            .flat_map(|shard| taken(Seeds { from: 5, count: 100, shard, shards: 3, done: 0 }, 2, usize::MAX))
             .map(|(seed, _)| seed)
             .collect();
         all.sort_unstable();

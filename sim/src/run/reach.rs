@@ -4,6 +4,7 @@
 //! a budget of worlds or a reason why it is never reached. Leaves out: counting ([`super::tally`]).
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use kdl::{KdlDocument, KdlNode, KdlValue};
 use recovery_core::decide::{ReasonCode, Row};
@@ -16,7 +17,7 @@ use crate::schedule::word::words;
 use crate::schedule::{Filesystem, Restart};
 
 /// The goals, as they stand beside this file.
-const GOALS: &str = include_str!("reach.kdl");
+const PAGE: &str = include_str!("reach.kdl");
 
 words! {
     /// What can be reached.
@@ -121,11 +122,10 @@ pub fn words_of(kind: ReachKind) -> Vec<&'static str> {
 
 /// How far a run came, word by word.
 pub fn lines(tally: &Tally) -> Vec<Line> {
-    let mut goals = goals();
     let mut lines = Vec::new();
     for kind in ReachKind::ALL {
         for id in words_of(kind) {
-            let goal = goals.remove(&(kind, id.to_owned())).expect("every word has a goal");
+            let goal = GOALS.get(&(kind, id.to_owned())).expect("every word has a goal").clone();
             let (fault, hits) = match kind {
                 ReachKind::Fault => (Some(tally.faults.get(id).copied().unwrap_or_default()), None),
                 ReachKind::Row
@@ -158,11 +158,11 @@ fn hits(tally: &Tally, kind: ReachKind, id: &str) -> u64 {
     }
 }
 
-/// Reads the goals.
-fn goals() -> BTreeMap<(ReachKind, String), Goal> {
-    let document: KdlDocument = GOALS.parse().expect("the embedded goals are KDL");
+/// The goals, read once.
+static GOALS: LazyLock<BTreeMap<(ReachKind, String), Goal>> = LazyLock::new(|| {
+    let document: KdlDocument = PAGE.parse().expect("the embedded goals are KDL");
     document.nodes().iter().map(entry).collect()
-}
+});
 
 fn entry(node: &KdlNode) -> ((ReachKind, String), Goal) {
     let kind = node.name().value();
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn every_word_has_exactly_one_goal() {
-        let document: KdlDocument = GOALS.parse().expect("KDL");
+        let document: KdlDocument = PAGE.parse().expect("KDL");
         let named: Vec<(ReachKind, String)> = document.nodes().iter().map(|node| entry(node).0).collect();
         let words = ReachKind::ALL
             .into_iter()

@@ -108,7 +108,9 @@ pub fn twice(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report,
 
 fn watch(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, bool) {
     let mut tally = Tally::default();
-    match catch(|| run(schedule, arena, &mut tally, Watch { keeps_events: true, sample })) {
+    match catch(|| {
+        run(schedule, arena, &mut tally, Watch { keeps_events: true, sample, plants_promise: false })
+    }) {
         Ok(report) => (report, false),
         Err(panic) => {
             arena.renew();

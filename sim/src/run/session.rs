@@ -5,12 +5,16 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::difference::Difference;
 use super::digest::RunDigest;
 use super::ending::FailureClass;
 use super::group::group_id;
+use super::known::Known;
 use super::one::{Outcome, run_seed, schedule_of};
-use super::parallel::{Seeds, run};
+use super::parallel::{BLOCK_SEEDS, Seeds, run};
+use super::planted::Planted;
 use super::tally::Tally;
 use crate::oracle::Check;
 use crate::schedule::Schedule;
@@ -21,16 +25,20 @@ use crate::world::{Arena, Failure, WorldImage};
 /// What is asked of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
+    /// The profile whose limits hold where none is given.
+    pub profile: &'static str,
     /// Which worlds.
     pub knobs: Knobs,
     /// Which seeds.
     pub seeds: Seeds,
     /// Seconds after which no seed is begun.
     pub seconds: Option<u64>,
-    /// Failing seeds after which the run ends.
+    /// Failing seeds of groups that were not known, after which the run ends.
     pub failures: Option<u64>,
     /// How many failing seeds of a group are shown.
     pub per_group: u64,
+    /// Whether a goal missed fails the run.
+    pub require_reach: bool,
     /// Threads.
     pub jobs: usize,
     /// The commit that the program was built from.
@@ -42,8 +50,8 @@ pub struct Request {
 /// A seed that failed.
 #[derive(Debug)]
 pub struct FailedSeed<'a> {
-    /// The word that replays it.
-    pub token: Token,
+    /// The word that replays it; `None` of a world that no seed made.
+    pub token: Option<Token>,
     /// Its schedule.
     pub schedule: &'a Schedule,
     /// Digest of its world.
@@ -52,25 +60,40 @@ pub struct FailedSeed<'a> {
     pub failure: &'a Failure,
     /// The group that it belongs to.
     pub group: &'a str,
+    /// Whether that was known before.
+    pub is_known: bool,
     /// The fault kinds that it needs.
     pub faults: &'a [&'static str],
     /// Where a second run parted from the first.
     pub difference: Option<Difference>,
 }
 
-/// Failures of one cause.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Failures of one cause, in words, as a summary holds them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// Its id.
     pub id: String,
+    /// The check that fired.
+    pub check: String,
+    /// Where in recovery or in serving it broke.
+    pub recovery_step: String,
+    /// The fault kinds that they need.
+    pub faults: Vec<String>,
     /// Failing seeds.
     pub count: u64,
+    /// Whether it was known before.
+    pub known: bool,
     /// The first of them.
-    pub token: Token,
-    /// The check that fired, and where.
-    pub class: FailureClass,
-    /// The fault kinds that they need.
-    pub faults: Vec<&'static str>,
+    pub token: String,
+}
+
+/// Scenario files that ran before the seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScenarioCount {
+    /// All held.
+    pub passed: u64,
+    /// Something did not.
+    pub failed: u64,
 }
 
 /// What a run came to.
@@ -82,6 +105,8 @@ pub struct Summary {
     pub failures: u64,
     /// By cause, in order of first appearance.
     pub groups: Vec<Group>,
+    /// Known groups that were reached and did not fail.
+    pub known_gone: Vec<String>,
     /// Digest of the run.
     pub digest: RunDigest,
     /// How long it took.
@@ -92,22 +117,38 @@ pub struct Summary {
     pub reruns: u64,
     /// Worlds whose second run was another one.
     pub mismatches: u64,
+    /// Scenario files that ran before the seeds.
+    pub scenarios: ScenarioCount,
+    /// The failure that was planted.
+    pub planted: Planted,
     /// Whether a panic of the harness ended a world.
     pub is_harness_bug: bool,
+    /// Shards that a merge did not find.
+    pub shards_missing: Vec<u64>,
     /// Whether somebody ended it before its limits did.
     pub is_interrupted: bool,
 }
 
 impl Summary {
     /// Worlds a second.
+    #[expect(clippy::cast_precision_loss, reason = "a rate is shown to three digits")]
     pub fn rate(&self) -> f64 {
-        self.rate_after(self.elapsed)
+        self.seeds as f64 / self.elapsed.as_secs_f64().max(0.001)
     }
 
-    /// Worlds a second, if so much time has passed.
-    #[expect(clippy::cast_precision_loss, reason = "a rate is shown to three digits")]
-    pub fn rate_after(&self, elapsed: Duration) -> f64 {
-        self.seeds as f64 / elapsed.as_secs_f64().max(0.001)
+    /// Failing seeds of known groups.
+    pub fn known_failures(&self) -> u64 {
+        self.groups.iter().filter(|group| group.known).map(|group| group.count).sum()
+    }
+
+    /// Failing seeds of groups that were not known.
+    pub fn new_failures(&self) -> u64 {
+        self.failures - self.known_failures()
+    }
+
+    /// Whether a group failed.
+    pub fn has_group(&self, id: &str) -> bool {
+        self.groups.iter().any(|group| group.id == id)
     }
 }
 
@@ -116,81 +157,127 @@ pub trait Listener {
     /// A seed failed, and its group is to be shown.
     fn failed(&mut self, failed: &FailedSeed<'_>);
 
-    /// Some seeds more are done.
-    fn progress(&mut self, summary: &Summary, elapsed: Duration);
+    /// A block of seeds more is done: all that was heard so far is in the summary.
+    fn progress(&mut self, summary: &Summary);
 }
 
-/// Runs the seeds. Once `interrupted` is set no seed is begun.
+/// Runs the seeds. Once `interrupted` is set no seed is begun. What `summary` holds was run before: those
+/// seeds are not run again, and that time counts.
 #[expect(clippy::disallowed_types, reason = "how long a run may take is asked of the clock; no verdict is")]
-pub fn run_session(request: &Request, interrupted: &AtomicBool, listener: &mut dyn Listener) -> Summary {
+pub fn run_session(
+    request: &Request,
+    known: &Known,
+    summary: Summary,
+    interrupted: &AtomicBool,
+    listener: &mut dyn Listener,
+) -> Summary {
     let begin = std::time::Instant::now();
+    let before = summary.elapsed;
+    let mut session = Session::begin(request, known, summary);
+    let is_full = session.is_full();
     let is_over = || {
-        interrupted.load(Ordering::Relaxed)
-            || request.seconds.is_some_and(|seconds| begin.elapsed() >= Duration::from_secs(seconds))
+        let is_late = |seconds| before + begin.elapsed() >= Duration::from_secs(seconds);
+        is_full || interrupted.load(Ordering::Relaxed) || request.seconds.is_some_and(is_late)
     };
-    let mut summary = Summary::default();
-    let mut shown: BTreeMap<String, usize> = BTreeMap::new();
     let knobs = request.knobs;
     let world = |arena: &mut Arena, seed| run_seed(arena, seed, knobs);
+    let seeds = Seeds { done: session.summary.seeds, ..request.seeds };
     run(
-        request.seeds,
+        seeds,
         request.jobs,
         is_over,
         || Arena::on(request.image),
         world,
         |seed, outcome| {
-            take(request, seed, &outcome, &mut summary, &mut shown, listener);
-            if summary.seeds.is_multiple_of(256) {
-                listener.progress(&summary, begin.elapsed());
+            session.take(seed, &outcome, listener);
+            if session.summary.seeds.is_multiple_of(BLOCK_SEEDS) {
+                session.summary.elapsed = before + begin.elapsed();
+                listener.progress(&session.summary);
             }
-            match request.failures {
-                Some(most) if summary.failures >= most => ControlFlow::Break(()),
-                Some(_) | None => ControlFlow::Continue(()),
-            }
+            if session.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     );
-    summary.elapsed = begin.elapsed();
+    let mut summary = session.summary;
+    summary.elapsed = before + begin.elapsed();
     summary.is_interrupted = interrupted.load(Ordering::Relaxed);
+    summary.known_gone = known.gone(&summary.tally, &|id| summary.has_group(id));
+    listener.progress(&summary);
     summary
 }
 
-fn take(
-    request: &Request,
-    seed: u64,
-    outcome: &Outcome,
-    summary: &mut Summary,
-    shown: &mut BTreeMap<String, usize>,
-    listener: &mut dyn Listener,
-) {
-    summary.seeds += 1;
-    summary.digest.add(seed, outcome.digest);
-    summary.tally.add(&outcome.tally);
-    summary.reruns += u64::from(outcome.is_rerun);
-    summary.is_harness_bug |= outcome.is_harness_bug;
-    let (Some(failure), Some(class)) = (outcome.failures.first(), FailureClass::first(outcome)) else {
-        return;
-    };
-    summary.failures += 1;
-    let is_mismatch = |failure: &Failure| failure.violation.check == Check::Nondeterminism;
-    summary.mismatches += u64::from(outcome.failures.iter().any(is_mismatch));
-    let id = group_id(class, &outcome.culprits);
-    let token = Token::of(seed, request.knobs, request.image.map(WorldImage::hash), request.commit);
-    let index = *shown.entry(id.clone()).or_insert_with(|| {
-        let faults = outcome.culprits.clone();
-        summary.groups.push(Group { id: id.clone(), count: 0, token, class, faults });
-        summary.groups.len() - 1
-    });
-    summary.groups[index].count += 1;
-    if summary.groups[index].count <= request.per_group {
+/// A run on its way.
+struct Session<'a> {
+    request: &'a Request,
+    known: &'a Known,
+    summary: Summary,
+    /// Places of the groups in the summary.
+    places: BTreeMap<String, usize>,
+}
+
+impl<'a> Session<'a> {
+    fn begin(request: &'a Request, known: &'a Known, mut summary: Summary) -> Self {
+        for group in &mut summary.groups {
+            group.known = known.contains(&group.id);
+        }
+        let places = summary.groups.iter().zip(0..).map(|(group, place)| (group.id.clone(), place)).collect();
+        Self { request, known, summary, places }
+    }
+
+    /// Whether enough has failed.
+    fn is_full(&self) -> bool {
+        self.request.failures.is_some_and(|most| self.summary.new_failures() >= most)
+    }
+
+    fn take(&mut self, seed: u64, outcome: &Outcome, listener: &mut dyn Listener) {
+        let summary = &mut self.summary;
+        summary.seeds += 1;
+        summary.digest.add(seed, outcome.digest);
+        summary.tally.add(&outcome.tally);
+        summary.reruns += u64::from(outcome.is_rerun);
+        summary.is_harness_bug |= outcome.is_harness_bug;
+        let (Some(failure), Some(class)) = (outcome.failures.first(), FailureClass::first(outcome)) else {
+            return;
+        };
+        summary.failures += 1;
+        let is_mismatch = |failure: &Failure| failure.violation.check == Check::Nondeterminism;
+        summary.mismatches += u64::from(outcome.failures.iter().any(is_mismatch));
+        let request = self.request;
+        let token = Token::of(seed, request.knobs, request.image.map(WorldImage::hash), request.commit);
+        let group = self.group(class, outcome, token);
+        group.count += 1;
+        if group.count > request.per_group {
+            return;
+        }
+        let (id, is_known) = (group.id.clone(), group.known);
         let schedule = schedule_of(seed, request.knobs, request.image);
         listener.failed(&FailedSeed {
-            token,
+            token: Some(token),
             schedule: &schedule,
             digest: outcome.digest,
             failure,
             group: &id,
+            is_known,
             faults: &outcome.culprits,
             difference: outcome.difference,
         });
+    }
+
+    /// The group that a failure belongs to, made if it is the first of it.
+    fn group(&mut self, class: FailureClass, outcome: &Outcome, token: Token) -> &mut Group {
+        let id = group_id(class, &outcome.culprits);
+        let groups = &mut self.summary.groups;
+        let place = *self.places.entry(id.clone()).or_insert_with(|| {
+            groups.push(Group {
+                known: self.known.contains(&id),
+                id,
+                check: class.check.code().to_owned(),
+                recovery_step: class.recovery_step.to_owned(),
+                faults: outcome.culprits.iter().map(|&kind| kind.to_owned()).collect(),
+                count: 0,
+                token: token.to_string(),
+            });
+            groups.len() - 1
+        });
+        &mut groups[place]
     }
 }

@@ -44,6 +44,8 @@ pub struct Tally {
     pub call_errors: BTreeMap<Call, u64>,
     /// Worlds run again without one of their faults.
     pub counterfactuals: u64,
+    /// Worlds in which a fault kind was read and a start came to a verdict, by both.
+    pub fault_verdicts: BTreeMap<(&'static str, &'static str), u64>,
     /// Fault kinds: injected, read, decisive.
     pub faults: BTreeMap<&'static str, Reached>,
 }
@@ -60,6 +62,15 @@ pub struct Reached {
 }
 
 impl Tally {
+    /// Of one world: which of its faults met which of its verdicts.
+    pub fn pair(&mut self) {
+        for kind in self.faults.iter().filter(|(_, reached)| reached.read > 0).map(|(kind, _)| *kind) {
+            for verdict in self.verdicts.keys() {
+                self.fault_verdicts.insert((kind, verdict), 1);
+            }
+        }
+    }
+
     /// Adds another tally to this one.
     pub fn add(&mut self, other: &Self) {
         self.worlds += other.worlds;
@@ -77,6 +88,7 @@ impl Tally {
         add(&mut self.restarts, &other.restarts);
         add(&mut self.filesystems, &other.filesystems);
         add(&mut self.call_errors, &other.call_errors);
+        add(&mut self.fault_verdicts, &other.fault_verdicts);
         self.counterfactuals += other.counterfactuals;
         for (kind, reached) in &other.faults {
             let sum = self.faults.entry(kind).or_default();

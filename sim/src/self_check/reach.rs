@@ -1,8 +1,8 @@
 //! The seeds judged: a fixed set of them runs, twice the same, and reaches what it must.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
+use crate::run::known::Known;
 use crate::run::parallel::Seeds;
 use crate::run::reach::{Line, lines};
 use crate::run::session::{FailedSeed, Listener, Request, Summary, run_session};
@@ -18,21 +18,23 @@ struct Deaf;
 impl Listener for Deaf {
     fn failed(&mut self, _: &FailedSeed<'_>) {}
 
-    fn progress(&mut self, _: &Summary, _: Duration) {}
+    fn progress(&mut self, _: &Summary) {}
 }
 
 fn run(count: u64, jobs: usize) -> Summary {
     let request = Request {
+        profile: "default",
         knobs: Knobs { size: SizeKnob::Small, ..Knobs::default() },
         seeds: Seeds::all(1, count),
         seconds: None,
         failures: None,
         per_group: 0,
+        require_reach: false,
         jobs,
         commit: Commit::Unknown,
         image: None,
     };
-    run_session(&request, &AtomicBool::new(false), &mut Deaf)
+    run_session(&request, &Known::default(), Summary::default(), &AtomicBool::new(false), &mut Deaf)
 }
 
 /// The same seeds on one thread and on three.

@@ -55,6 +55,8 @@ pub(super) struct World<'a> {
     pub(super) step: u32,
     pub(super) told: Option<Told>,
     pub(super) sample: Sample,
+    /// Whether the oracle is still to be told of a promise that nobody made.
+    pub(super) plants_promise: bool,
     pub(super) moments: Moments,
     /// Starts of partitions so far.
     pub(super) boots: u64,
@@ -96,6 +98,7 @@ impl<'a> World<'a> {
             step: 0,
             told: watch.keeps_events.then(Told::default),
             sample: watch.sample,
+            plants_promise: watch.plants_promise,
             moments: std::mem::take(&mut arena.moments),
             boots: 0,
         };

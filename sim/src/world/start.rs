@@ -27,6 +27,9 @@ impl World<'_> {
         }
         self.node.is_up = true;
         self.has_sync_failed = false;
+        if std::mem::take(&mut self.plants_promise) {
+            self.node.slots[0].truth.invent_promise();
+        }
         let mut lies = self.node.lies;
         for injection in &self.injections {
             lies.add(&injection.disturbance, injection.times);

@@ -9,4 +9,7 @@ pub struct Watch {
     pub keeps_events: bool,
     /// Which of the sampled checks are asked.
     pub sample: Sample,
+    /// Whether the oracle is told of a promise that nobody made, right before the first start: then its check
+    /// must fire. What happens in the world is the same.
+    pub plants_promise: bool,
 }

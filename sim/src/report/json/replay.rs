@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::partition::partition;
-use super::{VERSION, difference, digest, failure_fields};
+use super::{VERSION, digest, failure_fields};
 use crate::command::source::Source;
+use crate::report::lines::DifferenceLine;
 use crate::report::timeline::{code_word, sentence};
 use crate::run::one::Counterfactual;
 use crate::run::replay::Replayed;
@@ -24,7 +25,7 @@ pub fn replay(source: &Source, built_from: Commit, replayed: &Replayed) -> Value
         "reproduced": replayed.reproduced(&source.expected).code(),
         "failures": failures, "boots": boots(report), "timeline": timeline(report),
         "counterfactuals": replayed.counterfactuals.iter().map(counterfactual).collect::<Vec<Value>>(),
-        "difference": replayed.difference.map(difference),
+        "difference": replayed.difference.map(DifferenceLine::from),
     })
 }
 

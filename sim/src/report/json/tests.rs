@@ -1,19 +1,19 @@
 //! Every line has the fields that `docs/json.md` lists for it, and no other.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{failure, reach, replay, run_started, run_summary, self_check, self_check_summary, shrink};
+use super::{replay, self_check, self_check_summary, shrink};
 use crate::command::shrink::ShrinkReport;
 use crate::command::source::Source;
 use crate::exit::Exit;
 use crate::oracle::{Check, Violation};
+use crate::report::lines::{FailureLine, Line, StartedLine, SummaryLine, summary_of};
+use crate::report::whole::Whole;
 use crate::run::ending::FailureClass;
 use crate::run::parallel::Seeds;
 use crate::run::session::{FailedSeed, Group, Request, Summary};
-use crate::run::tally::Tally;
 use crate::schedule::generate::{Knobs, generate_seed};
 use crate::schedule::token::{Commit, Token};
 use crate::self_check::PartResult;
@@ -48,11 +48,13 @@ fn check(line: &Value) {
 
 fn request() -> Request {
     Request {
+        profile: "default",
         knobs: Knobs::default(),
         seeds: Seeds::all(7, 100),
         seconds: None,
         failures: None,
         per_group: 1,
+        require_reach: false,
         jobs: 2,
         commit: Commit::Unknown,
         image: None,
@@ -66,48 +68,80 @@ fn a_failure() -> Failure {
     Failure { violation, partition: None, remark: None, step: 2, recovery_step: "decide" }
 }
 
+/// A line as a program reads it, after it was held to the page and to what reads it back here.
+#[track_caller]
+fn read(line: &Line) -> Value {
+    let value = serde_json::from_str(&line.text()).expect("a line is JSON");
+    check(&value);
+    let back: Line = serde_json::from_str(&line.text()).expect("a line reads");
+    assert_eq!(back, *line);
+    value
+}
+
 #[test]
 fn the_lines_of_a_run_have_the_fields_of_the_page() {
-    check(&run_started(&request()));
+    read(&Line::RunStarted(StartedLine::of(&request())));
     let token = Token::of(7, Knobs::default(), None, Commit::Unknown);
     let failed = FailedSeed {
-        token,
+        token: Some(token),
         schedule: &generate_seed(7, Knobs::default()),
         digest: 5,
         failure: &a_failure(),
         group: "I06.decide.noise",
+        is_known: false,
         faults: &["noise"],
         difference: None,
     };
-    let line = failure(&failed, Path::new("target/sim/a.kdl"));
-    check(&line);
+    let line = read(&Line::Failure(FailureLine::of_seed(&failed)));
     assert_eq!(line["digest"], "0000000000000005");
     assert_eq!(line["range"], serde_json::json!([3, 4]));
-    for line in crate::run::reach::lines(&Tally::default()) {
-        check(&reach(&line));
-    }
+    read(&Line::Planted(FailureLine::of_seed(&FailedSeed { token: None, ..failed })));
 }
 
 #[test]
 fn the_summary_names_every_check_and_every_group() {
-    let class = FailureClass { check: Check::I06, recovery_step: "decide" };
-    let token = Token::of(7, Knobs::default(), None, Commit::Unknown);
-    let group = Group { id: "I06.decide.none".to_owned(), count: 3, token, class, faults: Vec::new() };
-    let summary = Summary {
+    let group = Group {
+        id: "I06.decide.none".to_owned(),
+        check: "I06".to_owned(),
+        recovery_step: "decide".to_owned(),
+        faults: Vec::new(),
+        count: 3,
+        known: false,
+        token: Token::of(7, Knobs::default(), None, Commit::Unknown).to_string(),
+    };
+    let mut arena = crate::world::Arena::new();
+    let mut summary = Summary {
         seeds: 100,
         failures: 3,
         groups: vec![group],
         elapsed: Duration::from_secs(2),
         ..Summary::default()
     };
-    let line = run_summary(&request(), &summary, &["row:impossible".to_owned()], Exit::Failed);
-    check(&line);
-    let violations = line["violations_by_invariant"].as_object().expect("an object");
-    assert_eq!(violations.len(), Check::ALL.len());
-    assert_eq!((&line["exit"], &line["seeds_per_second"]), (&1.into(), &50.0.into()));
-    let group = line["groups"][0].as_object().expect("an object");
-    let fields: Vec<&str> = group.keys().map(String::as_str).collect();
-    assert_eq!(fields, ["check", "count", "faults", "id", "known", "recovery_step", "token"]);
+    for seed in 0..20 {
+        summary.tally.add(&crate::run::one::run_seed(&mut arena, seed, Knobs::default()).tally);
+    }
+    summary.tally.worlds = summary.seeds;
+    let whole = Whole::of(StartedLine::of(&request()), None, Vec::new(), summary);
+    assert_eq!(whole.exit, Exit::Failed);
+    let mut reach = Vec::new();
+    for line in whole.last_lines() {
+        let value = read(&line);
+        match line {
+            Line::Reach(line) => reach.push(line),
+            Line::RunSummary(line) => {
+                let violations = value["violations_by_invariant"].as_object().expect("an object");
+                assert_eq!(violations.len(), Check::ALL.len());
+                assert_eq!((&value["exit"], &value["seeds_per_second"]), (&1.into(), &50.0.into()));
+                let group = value["groups"][0].as_object().expect("an object");
+                let fields: Vec<&str> = group.keys().map(String::as_str).collect();
+                assert_eq!(fields, ["check", "count", "faults", "id", "known", "recovery_step", "token"]);
+                let back = summary_of(&reach, &line).expect("every word is known");
+                assert_eq!(back.tally, whole.summary.tally);
+                assert_eq!(SummaryLine::of(&whole.started, &back, &whole.missed, whole.exit), line);
+            }
+            Line::RunStarted(_) | Line::Planted(_) | Line::Failure(_) => panic!("no last line"),
+        }
+    }
 }
 
 #[test]

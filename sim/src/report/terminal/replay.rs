@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use recovery_core::decide::Action;
 
-use super::text::{counted, hint, item, paragraph};
+use super::run::parted;
+use super::text::{counted, item, paragraph};
 use crate::command::source::Source;
+use crate::report::lines::DifferenceLine;
 use crate::report::timeline::{is_detail, sentence};
-use crate::run::difference::Difference;
 use crate::run::replay::{Replayed, Reproduced};
 use crate::schedule::print_step;
 use crate::schedule::token::Commit;
@@ -105,18 +106,6 @@ fn boot(out: &mut dyn Write, boot: &BootTold) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a second run parts from the first, from both.
-pub(super) fn parted(out: &mut dyn Write, difference: Difference) -> io::Result<()> {
-    paragraph(out, "DIFFERS", &format!("a second run parts at record {}", difference.at))?;
-    for (word, event) in [("first", difference.first), ("second", difference.second)] {
-        let said = event.map_or("it had ended".to_owned(), |event| {
-            format!("step {}: {}", event.step, sentence(&event, None))
-        });
-        hint(out, word, &said)?;
-    }
-    Ok(())
-}
-
 fn end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<()> {
     let report = &replayed.report;
     if !replayed.counterfactuals.is_empty() {
@@ -133,7 +122,7 @@ fn end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<
         }
     }
     if let Some(difference) = replayed.difference {
-        parted(out, difference)?;
+        parted(out, &DifferenceLine::from(difference))?;
     }
     let failures = report.failures.len() as u64;
     let held = if failures == 0 { "all held".to_owned() } else { counted(failures, "violation") };

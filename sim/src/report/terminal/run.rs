@@ -1,34 +1,33 @@
 //! How a run begins, and a failing seed.
 
 use std::io::{self, Write};
-use std::path::Path;
 
-use super::replay::parted;
 use super::text::{counted, hint, paragraph};
-use crate::run::session::{FailedSeed, Request};
+use crate::report::lines::{DifferenceLine, FailureLine, StartedLine};
 
 /// The first lines of a run.
 ///
 /// # Errors
 ///
 /// When the stream cannot be written.
-pub fn run_started(out: &mut dyn Write, request: &Request) -> io::Result<()> {
-    let (seeds, knobs) = (&request.seeds, request.knobs);
-    let limit = match (request.seconds, seeds.count) {
-        (Some(seconds), u64::MAX) => counted(seconds, "second"),
-        (Some(seconds), count) => {
+pub fn run_started(out: &mut dyn Write, started: &StartedLine) -> io::Result<()> {
+    let (limits, world) = (&started.limits, &started.world);
+    let limit = match (limits.seconds, limits.seeds) {
+        (Some(seconds), None) => counted(seconds, "second"),
+        (Some(seconds), Some(count)) => {
             format!("{} or {}", counted(count, "seed"), counted(seconds, "second"))
         }
-        (None, u64::MAX) => "no limit but failures".to_owned(),
-        (None, count) => counted(count, "seed"),
+        (None, None) => "no limit but failures".to_owned(),
+        (None, Some(count)) => counted(count, "seed"),
     };
-    let shard = match seeds.shards {
+    let shard = match started.shard.count {
         1 => String::new(),
-        shards => format!(", shard {} of {shards}", seeds.shard),
+        shards => format!(", shard {} of {shards}", started.shard.index),
     };
-    let (from, jobs) = (seeds.from, counted(request.jobs as u64, "thread"));
-    paragraph(out, "Run", &format!("from seed {from:#x}: {limit}{shard}, {jobs}"))?;
-    let (regime, filesystem, size) = (knobs.regime.code(), knobs.filesystem.code(), knobs.size.code());
+    let (from, jobs) = (started.from_seed, counted(started.jobs as u64, "thread"));
+    let profile = &started.profile;
+    paragraph(out, "Run", &format!("from seed {from:#x}: {limit}{shard}, {jobs}, profile {profile}"))?;
+    let (regime, filesystem, size) = (&world.regime, &world.filesystem, &world.size);
     paragraph(out, "", &format!("regime {regime}, filesystem {filesystem}, size {size}"))
 }
 
@@ -37,19 +36,35 @@ pub fn run_started(out: &mut dyn Write, request: &Request) -> io::Result<()> {
 /// # Errors
 ///
 /// When the stream cannot be written.
-pub fn failure(out: &mut dyn Write, failed: &FailedSeed<'_>, file: &Path) -> io::Result<()> {
-    let failure = failed.failure;
-    let place = failure.partition.map_or(String::new(), |namespace| format!(", partition {namespace}"));
-    let (seed, step) = (failed.token.seed, failure.step);
-    paragraph(out, "FAIL", &format!("seed {seed:#x}, step {step}{place}"))?;
-    paragraph(out, "", &failure.violation.to_string())?;
-    if let Some(remark) = &failure.remark {
+pub fn failure(out: &mut dyn Write, line: &FailureLine) -> io::Result<()> {
+    let place = line.partition.as_ref().map_or(String::new(), |namespace| format!(", partition {namespace}"));
+    let seed = line.seed.map_or("no seed".to_owned(), |seed| format!("seed {seed:#x}"));
+    let label = if line.known { "known" } else { "FAIL" };
+    paragraph(out, label, &format!("{seed}, step {}{place}", line.step))?;
+    paragraph(out, "", &line.sentence)?;
+    if let Some(remark) = &line.remark {
         paragraph(out, "", &format!("said: {remark}"))?;
     }
-    if let Some(difference) = failed.difference {
+    if let Some(difference) = &line.difference {
         parted(out, difference)?;
     }
-    hint(out, "group", failed.group)?;
-    hint(out, "replay", &format!("cargo sim replay {}", failed.token))?;
-    hint(out, "saved", &file.display().to_string())
+    for (word, text) in [
+        ("group", line.group.clone()),
+        ("replay", line.token.as_ref().map(|token| format!("cargo sim replay {token}"))),
+        ("saved", line.file.clone()),
+    ] {
+        if let Some(text) = text {
+            hint(out, word, &text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a second run parts from the first, from both.
+pub(super) fn parted(out: &mut dyn Write, difference: &DifferenceLine) -> io::Result<()> {
+    paragraph(out, "DIFFERS", &format!("a second run parts at record {}", difference.record))?;
+    for (word, said) in [("first", &difference.first), ("second", &difference.second)] {
+        hint(out, word, said.as_deref().unwrap_or("it had ended"))?;
+    }
+    Ok(())
 }

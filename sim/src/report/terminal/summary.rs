@@ -3,8 +3,11 @@
 use std::io::{self, Write};
 
 use super::text::{counted, hint, paragraph, short};
+use crate::report::lines::StartedLine;
+use crate::report::whole::Whole;
+use crate::run::planted::{CHECK, PlantedFate};
 use crate::run::reach::{Goal, Line, ReachKind};
-use crate::run::session::{Request, Summary};
+use crate::run::session::Summary;
 
 /// Columns of one of the two cells of a line of the table of faults.
 const CELL: usize = 39;
@@ -17,12 +20,8 @@ const NAME: usize = 25;
 /// # Errors
 ///
 /// When the stream cannot be written.
-pub fn run_summary(
-    out: &mut dyn Write,
-    request: &Request,
-    summary: &Summary,
-    reach: &[Line],
-) -> io::Result<()> {
+pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
+    let Whole { summary, reach, .. } = whole;
     let tally = &summary.tally;
     let injected: u64 = tally.faults.values().map(|reached| reached.injected).sum();
     let tried = [
@@ -35,16 +34,52 @@ pub fn run_summary(
     let [worlds, crashes, faults, batches, boots] = tried.map(|(count, noun)| counted(count, noun));
     let text = format!("{worlds}: {crashes}, {faults}, {batches} appended, {boots} of partitions judged");
     paragraph(out, "Tried", &text)?;
+    let scenarios = summary.scenarios;
+    if scenarios.passed + scenarios.failed > 0 {
+        let (count, failed) = (counted(scenarios.passed, "scenario"), scenarios.failed);
+        paragraph(out, "", &format!("{count} passed, {failed} failed"))?;
+    }
     let verdicts: Vec<String> =
         tally.verdicts.iter().map(|(code, count)| format!("{code} {count}")).collect();
     paragraph(out, "Verdicts", &verdicts.join(", "))?;
     faults_table(out, summary, reach)?;
     reached(out, summary, reach)?;
-    for group in &summary.groups {
+    alive(out, summary)?;
+    groups(out, summary)?;
+    end(out, whole)
+}
+
+/// Whether the harness heard of the failure that was planted.
+fn alive(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+    let check = CHECK.code();
+    let text = match summary.planted.fate {
+        PlantedFate::Found => {
+            format!("the planted failure was found by {check}, and is in every output")
+        }
+        PlantedFate::Silent => {
+            format!("NOT: the planted failure was lost: {check} or an output is blind")
+        }
+        PlantedFate::Masked => "unknown: the world of the planted failure fails without it".to_owned(),
+        PlantedFate::NotRun => "unknown: no failure was planted".to_owned(),
+    };
+    paragraph(out, "Alive", &text)
+}
+
+/// Groups that failed: new ones one by one, known ones in one line, and known ones that did not fail.
+fn groups(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+    for group in summary.groups.iter().filter(|group| !group.known) {
         paragraph(out, "FAIL", &format!("{} of {}", counted(group.count, "seed"), group.id))?;
         hint(out, "replay", &format!("cargo sim replay {}", group.token))?;
     }
-    end(out, request, summary)
+    let known = summary.groups.iter().filter(|group| group.known).count() as u64;
+    if known > 0 {
+        let seeds = counted(summary.known_failures(), "seed");
+        paragraph(out, "Known", &format!("{seeds} of {}", counted(known, "known group")))?;
+    }
+    for id in &summary.known_gone {
+        paragraph(out, "gone", &format!("known group {id} did not fail, and its faults were met"))?;
+    }
+    Ok(())
 }
 
 /// Each fault kind: injected, read, decisive.
@@ -106,19 +141,24 @@ const fn plural(kind: ReachKind) -> &'static str {
     }
 }
 
-fn end(out: &mut dyn Write, request: &Request, summary: &Summary) -> io::Result<()> {
-    let held = match (summary.seeds, summary.failures) {
-        (0, _) => "nothing ran".to_owned(),
-        (_, 0) => "all held".to_owned(),
-        (_, failures) => {
-            let groups = counted(summary.groups.len() as u64, "group");
-            format!("NOT all held: {} failed, in {groups}", counted(failures, "world"))
+fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
+    let Whole { started, summary, .. } = whole;
+    let groups = summary.groups.iter().filter(|group| !group.known).count() as u64;
+    let held = match (summary.seeds, summary.new_failures(), summary.scenarios.failed) {
+        (0, ..) => "nothing ran".to_owned(),
+        (_, 0, 0) => "all held".to_owned(),
+        (_, 0, scenarios) => format!("NOT all held: {} failed", counted(scenarios, "scenario")),
+        (_, failures, _) => {
+            format!("NOT all held: {} failed, in {}", counted(failures, "world"), counted(groups, "group"))
         }
     };
     let violated: Vec<String> =
         summary.tally.violations.iter().map(|(check, count)| format!("{check} {count}")).collect();
     if !violated.is_empty() {
         paragraph(out, "Violated", &format!("{} (worlds)", violated.join(", ")))?;
+    }
+    for shard in &summary.shards_missing {
+        paragraph(out, "MISSING", &format!("shard {shard} of {}", started.shard.count))?;
     }
     let interrupted = if summary.is_interrupted { ", interrupted" } else { "" };
     let (worlds, seconds, rate) =
@@ -128,24 +168,24 @@ fn end(out: &mut dyn Write, request: &Request, summary: &Summary) -> io::Result<
     let digest = summary.digest.get();
     paragraph(out, "", &format!("{twice} run twice, {differed} differed; run digest {digest:016x}"))?;
     if summary.seeds > 0 {
-        hint(out, "again", &again(request, summary))?;
+        hint(out, "again", &again(started, summary))?;
     }
     Ok(())
 }
 
 /// The command that runs the same worlds once more.
-fn again(request: &Request, summary: &Summary) -> String {
-    let (seeds, knobs) = (&request.seeds, request.knobs);
-    let count = if seeds.count < u64::MAX { seeds.count } else { summary.seeds * seeds.shards };
-    let shard = match seeds.shards {
-        1 => String::new(),
-        shards => format!(" --shard {}/{shards}", seeds.shard),
-    };
-    let mut command = format!("cargo sim run --from-seed {:#x} --seeds {count}{shard}", seeds.from);
+fn again(started: &StartedLine, summary: &Summary) -> String {
+    let (shard, world) = (&started.shard, &started.world);
+    let count = started.limits.seeds.unwrap_or(summary.seeds.saturating_mul(shard.count));
+    let mut command = format!("cargo sim run --from-seed {:#x} --seeds {count}", started.from_seed);
+    if shard.count > 1 {
+        let (index, count) = (shard.index.to_string(), shard.count.to_string());
+        command.extend([" --shard ", &index, "/", &count]);
+    }
     for (flag, word, usual) in [
-        ("regime", knobs.regime.code(), "mixed"),
-        ("filesystem", knobs.filesystem.code(), "any"),
-        ("size", knobs.size.code(), "mixed"),
+        ("regime", &world.regime, "mixed"),
+        ("filesystem", &world.filesystem, "any"),
+        ("size", &world.size, "mixed"),
     ] {
         if word != usual {
             command.extend([" --", flag, " ", word]);
