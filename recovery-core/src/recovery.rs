@@ -71,7 +71,16 @@ pub struct Recovery<S: Storage> {
     expectation: Expectation,
     options: PlanOptions,
     mode: Mode,
+    /// What was done to carry batches over, before the partition was looked at once more.
+    carried: Carried,
     phase: Phase<S>,
+}
+
+/// Steps that are done, and what they set aside.
+#[derive(Default)]
+struct Carried {
+    steps: Vec<Step>,
+    fenced: Vec<FencedFile>,
 }
 
 impl<S: Storage> Recovery<S> {
@@ -88,7 +97,7 @@ impl<S: Storage> Recovery<S> {
                 Phase::Settling(Box::new(Settling::new(expectation, options.sync_indexes, workspace)))
             }
         };
-        Self { expectation, options, mode, phase }
+        Self { expectation, options, mode, carried: Carried::default(), phase }
     }
 
     /// Goes on for about `limit` bytes of reading, hashing or copying.
@@ -120,7 +129,7 @@ impl<S: Storage> Recovery<S> {
             Phase::Applying { facts, applying, .. } => {
                 match applying.step(storage, partition, facts, workspace, limit) {
                     Ok(Progress::More) => {}
-                    Ok(Progress::Done) => self.end_applying(storage),
+                    Ok(Progress::Done) => self.end_applying(storage, workspace),
                     Err(error) => self.fail(&error),
                 }
             }
@@ -193,12 +202,14 @@ impl<S: Storage> Recovery<S> {
         assert!(verdict.is_served() || plan.is_empty(), "nothing is planned for what is not served");
         let is_over = self.mode == Mode::Look || plan.is_empty();
         self.phase = if is_over {
+            let Carried { steps, fenced } = std::mem::take(&mut self.carried);
+            let plan = Plan { steps: [steps, plan.steps].concat() };
             Phase::Done(Box::new(Recovered {
                 facts,
                 is_observed,
                 verdict,
                 plan,
-                fenced: Vec::new(),
+                fenced,
                 stopped_at: None,
                 ledger: None,
             }))
@@ -208,13 +219,26 @@ impl<S: Storage> Recovery<S> {
         };
     }
 
-    fn end_applying(&mut self, storage: &S) {
+    fn end_applying(&mut self, storage: &S, workspace: &mut Workspace) {
         let Phase::Applying { facts, verdict, plan, applying } =
             std::mem::replace(&mut self.phase, Phase::Between)
         else {
             unreachable!("a plan is ended that was begun")
         };
-        let Applied { fenced, ledger } = applying.finish(storage);
+        let Applied { mut fenced, ledger } = applying.finish(storage);
+        self.carried.fenced.append(&mut fenced);
+        if plan.carries() {
+            if let Some(ledger) = ledger {
+                ledger.close(storage);
+            }
+            self.carried.steps.extend(plan.steps);
+            let settling = Settling::new(self.expectation, self.options.sync_indexes, workspace);
+            self.phase = Phase::Settling(Box::new(settling));
+            return;
+        }
+        let Carried { steps, mut fenced } = std::mem::take(&mut self.carried);
+        fenced.sort();
+        let plan = Plan { steps: [steps, plan.steps].concat() };
         let (facts, verdict) = (*facts, *verdict);
         self.phase = Phase::Done(Box::new(Recovered {
             facts,

@@ -3,6 +3,7 @@
 //! Promises: a gap counts as recorded only if records cover it from its first offset to its last, and none
 //! of them reaches out of it: a record that covers more was written for another gap (G15).
 
+use super::piece::{Piece, pieces};
 use super::{Content, Link, Place, link};
 use crate::observe::{PartitionFacts, RecordedGap, Residue, SegmentFacts};
 use crate::units::{Offset, Position};
@@ -10,25 +11,30 @@ use crate::units::{Offset, Position};
 /// Two neighbours and what they are to each other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joint<'facts> {
-    pub(super) earlier: &'facts SegmentFacts,
-    pub(super) later: &'facts SegmentFacts,
+    pub(super) earlier: Piece<'facts>,
+    pub(super) later: Piece<'facts>,
     pub(super) link: Link,
 }
 
 /// The joints of the partition's chain, ascending.
-pub(super) fn joints(facts: &PartitionFacts) -> impl Iterator<Item = Joint<'_>> {
+pub(super) fn joints(facts: &PartitionFacts) -> Vec<Joint<'_>> {
     let gaps = facts.ledger.known().map_or(&[][..], |ledger| &ledger.gaps);
     let is_nothing_anywhere = facts.segments.iter().all(is_blank);
-    facts.segments.windows(2).map(move |pair| {
-        let [earlier, later] = pair else { unreachable!("windows of 2 hold 2") };
-        let content = content(earlier, is_nothing_anywhere);
-        Joint { earlier, later, link: link(place(earlier, later, gaps), content) }
-    })
+    let pieces = pieces(facts);
+    pieces
+        .windows(2)
+        .map(|pair| {
+            let [earlier, later] = pair else { unreachable!("windows of 2 hold 2") };
+            let content = content(earlier, is_nothing_anywhere);
+            Joint { earlier: *earlier, later: *later, link: link(place(earlier, later, gaps), content) }
+        })
+        .collect()
 }
 
-fn content(segment: &SegmentFacts, is_nothing_anywhere: bool) -> Content {
+fn content(piece: &Piece<'_>, is_nothing_anywhere: bool) -> Content {
+    let segment = piece.segment;
     let is_sealed_empty = segment.seal.is_some_and(|seal| seal.mark.position == Position::ZERO);
-    if segment.proven.batches > 0 {
+    if segment.proven.batches > 0 || piece.run.is_some() {
         Content::Batches
     } else if is_nothing_anywhere {
         Content::NothingAnywhere
@@ -48,8 +54,8 @@ fn is_blank(segment: &SegmentFacts) -> bool {
     is_nothing_left && segment.proven.end == Position::ZERO
 }
 
-fn place(earlier: &SegmentFacts, later: &SegmentFacts, gaps: &[RecordedGap]) -> Place {
-    let end = earlier.proven.next_offset;
+fn place(earlier: &Piece<'_>, later: &Piece<'_>, gaps: &[RecordedGap]) -> Place {
+    let end = earlier.next_offset;
     let start = later.start.offset();
     if start < end {
         Place::Inside
@@ -63,7 +69,7 @@ fn place(earlier: &SegmentFacts, later: &SegmentFacts, gaps: &[RecordedGap]) -> 
 }
 
 /// Whether records that lie inside of `[first, next)` cover all of it. `gaps` ascend by first offset.
-fn is_recorded(gaps: &[RecordedGap], first: Offset, next: Offset) -> bool {
+pub(super) fn is_recorded(gaps: &[RecordedGap], first: Offset, next: Offset) -> bool {
     let inside = &gaps[gaps.partition_point(|gap| gap.first < first)..];
     let mut covered_to = first;
     for gap in inside.iter().take_while(|gap| gap.first < next) {

@@ -151,11 +151,11 @@ fn chain_above_floor(facts: &PartitionFacts) -> Option<Reason> {
 }
 
 fn first_joint(facts: &PartitionFacts, link: Link) -> Option<Joint<'_>> {
-    joints(facts).find(|joint| joint.link == link)
+    joints(facts).into_iter().find(|joint| joint.link == link)
 }
 
 fn overlap(joint: &Joint<'_>) -> Reason {
-    let next = joint.earlier.proven.next_offset;
+    let next = joint.earlier.next_offset;
     Reason::Overlap {
         segment: joint.earlier.start,
         last_offset: next.before().expect("a segment that another starts inside of holds a message"),
@@ -166,7 +166,7 @@ fn overlap(joint: &Joint<'_>) -> Reason {
 fn empty_before(joint: &Joint<'_>) -> Reason {
     Reason::EmptyNonTailSegment {
         segment: joint.earlier.start,
-        log_bytes: joint.earlier.log_length,
+        log_bytes: joint.earlier.segment.log_length,
         next_segment: joint.later.start,
     }
 }
@@ -176,7 +176,7 @@ fn hole(joint: &Joint<'_>) -> Reason {
     Reason::Hole {
         segment: joint.earlier.start,
         next_segment: joint.later.start,
-        first_missing_offset: joint.earlier.proven.next_offset,
+        first_missing_offset: joint.earlier.next_offset,
         last_missing_offset: start.before().expect("a segment that starts above another starts above 0"),
     }
 }

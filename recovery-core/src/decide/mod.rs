@@ -3,8 +3,10 @@
 mod chain;
 mod fault;
 mod link;
+mod loss;
 mod next_offset;
 mod partition;
+mod piece;
 mod reason;
 mod reason_code;
 mod reason_fields;
@@ -21,7 +23,10 @@ mod tests;
 
 pub use fault::Fault;
 pub use link::{Content, Link, Place, link};
+pub(crate) use loss::is_accepted;
+pub use loss::{Loss, Losses, LostRange, Unacceptable, losses};
 pub use partition::{decide, decide_telling};
+pub(crate) use piece::{Piece, pieces};
 pub use reason::{FoundIdentity, Reason};
 pub use reason_code::ReasonCode;
 pub use reason_fields::FieldValue;

@@ -4,6 +4,7 @@
 //! saved. It may leave a gap, and never goes back. Nothing here adds to an offset from disk but the room
 //! that a residue has, and `u64::MAX` bounds that: no message has that offset (N16).
 
+use super::piece::pieces;
 use super::segment::ruling;
 use super::{Row, Ruling};
 use crate::format::FRAME_HEADER_BYTES;
@@ -29,10 +30,12 @@ pub(super) fn next_offset(facts: &PartitionFacts) -> NextOffset {
     let ledger = facts.ledger.known();
     let floor = ledger.map_or(Offset::ZERO, |ledger| ledger.newest.floor.offset());
     // The proven end is never below the start, so this covers the start of an empty last segment too.
-    let chain = facts.segments.last().map_or(floor, |segment| segment.proven.next_offset);
+    let chain = pieces(facts).last().map_or(floor, |piece| piece.next_offset);
     assert!(chain >= floor, "a segment that is judged lies at or above the floor");
 
+    // Where a seal says that the next segment starts, or where offsets end that an accepted loss gave up.
     let seal = facts.segments.iter().filter_map(|segment| segment.seal).map(|seal| seal.next_start.offset());
+    let gap = ledger.and_then(|ledger| ledger.gaps.iter().map(|gap| gap.next).max());
     let frontier = match facts.superblock {
         SuperblockState::Known { offset_frontier, .. } => Some(offset_frontier),
         SuperblockState::None | SuperblockState::Unreadable { .. } | SuperblockState::Mismatch { .. } => None,
@@ -43,7 +46,7 @@ pub(super) fn next_offset(facts: &PartitionFacts) -> NextOffset {
 
     let mut found = NextOffset { chain, next: chain, row: Row::NextOffsetMeets, cut: survivor.max(unproven) };
     for (row, bound) in [
-        (Row::NextOffsetSeal, seal.max()),
+        (Row::NextOffsetSeal, seal.max().max(gap)),
         (Row::NextOffsetReserved, reserved),
         (Row::NextOffsetSurvivor, survivor),
         (Row::NextOffsetUnproven, unproven),

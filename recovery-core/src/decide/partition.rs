@@ -64,7 +64,9 @@ fn tell_looked_at(facts: &PartitionFacts, fault: Fault, tell: &mut impl FnMut(Ro
 }
 
 fn serve(facts: &PartitionFacts, tell: &mut impl FnMut(Row)) -> Verdict {
-    joints(facts).for_each(|joint| tell(joint.link.row()));
+    for joint in joints(facts) {
+        tell(joint.link.row());
+    }
     // The file that the last seal promises is not there, or it would be the last segment. A mark of it would
     // have been a missing segment. So the roll ended between the two, and the writer makes the file.
     if facts.segments.last().is_some_and(|last| last.seal.is_some()) {

@@ -96,6 +96,11 @@ impl FileName {
         segment_name(start, b".index.staging")
     }
 
+    /// The name under which a new segment's log is written before it is renamed into place.
+    pub fn log_staging(start: SegmentStart) -> Name {
+        segment_name(start, b".log.staging")
+    }
+
     /// The segment for which a new index is staged under this name; `None` for any other name.
     pub fn staged_index(name: &Name) -> Option<SegmentStart> {
         let index = name.as_bytes().strip_suffix(b".staging")?;

@@ -90,6 +90,14 @@ pub struct Mark {
     pub chain_hash: ChainHash,
 }
 
+impl Mark {
+    /// Whether a loss up to `next` that was accepted at this mark voids older marks of `segment`: its own,
+    /// and those of segments that start in the lost range (DESIGN section 4).
+    pub fn is_voiding(&self, segment: SegmentStart, next: Offset) -> bool {
+        segment == self.segment || (segment > self.segment && segment.offset() < next)
+    }
+}
+
 /// What a record says, with the numbers of its own kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LedgerKind {
@@ -119,14 +127,15 @@ pub enum LedgerKind {
         /// How far.
         mark: Mark,
     },
-    /// The operator gave up a range of offsets.
+    /// The operator accepted what a damaged place has lost: a range of offsets or, where whole batches
+    /// behind it hold every one, none.
     AcceptedLoss {
         /// Where the proven prefix ends.
         mark: Mark,
         /// First lost offset.
         first: Offset,
-        /// Last lost offset, inclusive.
-        last: Offset,
+        /// One behind the last lost offset; `first` if none is lost.
+        next: Offset,
     },
     /// The partition was closed with everything durable.
     CleanStop {
@@ -193,7 +202,7 @@ impl LedgerKind {
         match self {
             Self::Opened { record_ceiling } => [record_ceiling.get(), 0],
             Self::Sealed { next_start, .. } => [next_start.get(), 0],
-            Self::AcceptedLoss { first, last, .. } => [first.get(), last.get()],
+            Self::AcceptedLoss { first, next, .. } => [first.get(), last_before(*next)],
             Self::Frontier { .. }
             | Self::Floor
             | Self::Reserved
@@ -347,6 +356,8 @@ fn decode_kind(bytes: &[u8; LEDGER_RECORD_BYTES]) -> Result<LedgerKind, RecordDa
         chain_hash: ChainHash::new(u64_at(bytes, 80)),
     };
     let [first, second] = [u64_at(bytes, 88), u64_at(bytes, 96)];
+    // The stored last offset is inclusive. Behind the largest number there is none: no offset is lost.
+    let behind_second = second.checked_add(1).map_or(Offset::ZERO, Offset::new);
     let kind = match bytes[0] {
         1 => LedgerKind::Opened { record_ceiling: Length::new(first) },
         2 => LedgerKind::Frontier { mark },
@@ -354,7 +365,7 @@ fn decode_kind(bytes: &[u8; LEDGER_RECORD_BYTES]) -> Result<LedgerKind, RecordDa
         4 => LedgerKind::Floor,
         5 => LedgerKind::Reserved,
         6 => LedgerKind::Recovered { mark },
-        7 => LedgerKind::AcceptedLoss { mark, first: Offset::new(first), last: Offset::new(second) },
+        7 => LedgerKind::AcceptedLoss { mark, first: Offset::new(first), next: behind_second },
         8 => LedgerKind::CleanStop { mark },
         _ => return Err(wrong("kind")),
     };
@@ -362,7 +373,7 @@ fn decode_kind(bytes: &[u8; LEDGER_RECORD_BYTES]) -> Result<LedgerKind, RecordDa
         LedgerKind::Sealed { mark, next_start } if next_start.offset() < mark.next_offset => {
             Err(wrong("next start"))
         }
-        LedgerKind::AcceptedLoss { first, last, .. } if last < first => Err(wrong("lost range")),
+        LedgerKind::AcceptedLoss { first, next, .. } if next < first => Err(wrong("lost range")),
         LedgerKind::Opened { .. }
         | LedgerKind::Frontier { .. }
         | LedgerKind::Sealed { .. }
@@ -371,6 +382,14 @@ fn decode_kind(bytes: &[u8; LEDGER_RECORD_BYTES]) -> Result<LedgerKind, RecordDa
         | LedgerKind::Recovered { .. }
         | LedgerKind::AcceptedLoss { .. }
         | LedgerKind::CleanStop { .. } => Ok(kind),
+    }
+}
+
+/// The stored form of the end of a lost range: the last offset, and the largest number where 0 is the end.
+const fn last_before(next: Offset) -> u64 {
+    match next.before() {
+        Some(last) => last.get(),
+        None => u64::MAX,
     }
 }
 

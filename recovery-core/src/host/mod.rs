@@ -10,6 +10,8 @@
 //! A start: [`Host::start`] until it is done, then [`Host::step`] for each of [`Host::pending`]. Later:
 //! [`Host::reconcile`] now and then, and [`Host::retry`] for what was unavailable.
 
+mod accept_loss;
+mod adopt;
 mod boot;
 mod client;
 mod deletion;
@@ -34,6 +36,8 @@ mod unknown;
 
 use std::collections::{BTreeMap, VecDeque};
 
+pub use accept_loss::{AcceptedLoss, AcceptingLoss, RangeMistake};
+pub use adopt::{AdoptMistake, Adopting};
 pub use client::{ClientError, Status};
 pub use disposition::{Deed, Finding, Replication, deed};
 pub use error::HostError;

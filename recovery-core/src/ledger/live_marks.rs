@@ -21,8 +21,8 @@ pub(super) struct Loss {
     mark: Option<Mark>,
     /// First offset given up.
     pub(super) first: Offset,
-    /// Last one, inclusive.
-    pub(super) last: Offset,
+    /// One behind the last one.
+    pub(super) next: Offset,
 }
 
 /// The records of a ledger that still count.
@@ -46,8 +46,11 @@ impl LiveMarks {
         // Facts list every recorded gap. Those that a seal records come back with the seal.
         for gap in &facts.gaps {
             if !live.is_sealed_over(*gap) {
-                let last = gap.next.before().expect("a gap holds at least one offset");
-                live.losses.push(Loss { mark: live.mark_before(gap.first), first: gap.first, last });
+                live.losses.push(Loss {
+                    mark: live.mark_before(gap.first),
+                    first: gap.first,
+                    next: gap.next,
+                });
             }
         }
         live
@@ -100,7 +103,7 @@ impl LiveMarks {
                 let index = self.place(mark.segment).expect("the segment has just been given a mark");
                 self.segments[index].seal = Some(Seal { mark, next_start });
             }
-            LedgerKind::AcceptedLoss { mark, first, last } => self.accept_loss(mark, first, last),
+            LedgerKind::AcceptedLoss { mark, first, next } => self.accept_loss(mark, first, next),
         }
     }
 
@@ -118,19 +121,20 @@ impl LiveMarks {
     }
 
     /// Older marks in the segments that the loss touches are void (DESIGN section 4).
-    fn accept_loss(&mut self, mark: Mark, first: Offset, last: Offset) {
-        self.segments.retain(|live| {
-            let segment = live.newest.segment;
-            segment < mark.segment || segment.offset() > last.max(mark.segment.offset())
-        });
+    fn accept_loss(&mut self, mark: Mark, first: Offset, next: Offset) {
+        self.segments.retain(|live| !mark.is_voiding(live.newest.segment, next));
         self.raise(mark);
-        self.losses.push(Loss { mark: Some(mark), first, last });
+        // Said again by a repeat, it takes the place of the older one.
+        self.losses.retain(|loss| loss.first != first || loss.next != next);
+        if first < next {
+            self.losses.push(Loss { mark: Some(mark), first, next });
+        }
     }
 
     /// Forgets what lies below `floor`.
     pub(super) fn drop_below(&mut self, floor: SegmentStart) {
         self.segments.retain(|live| live.newest.segment >= floor);
-        self.losses.retain(|loss| loss.last >= floor.offset());
+        self.losses.retain(|loss| loss.next > floor.offset());
     }
 
     /// The first loss that a new file could not place, since no known mark ends where it begins.
@@ -148,9 +152,9 @@ impl LiveMarks {
     /// Gives every record that a new file needs, in the order in which it needs them: the losses void
     /// older marks, so the marks come behind them.
     pub(super) fn visit(&self, give: &mut impl FnMut(LedgerKind)) {
-        for Loss { mark, first, last } in &self.losses {
+        for Loss { mark, first, next } in &self.losses {
             let mark = mark.expect("a loss without a place stops compaction before this");
-            give(LedgerKind::AcceptedLoss { mark, first: *first, last: *last });
+            give(LedgerKind::AcceptedLoss { mark, first: *first, next: *next });
         }
         for LiveSegment { newest, seal } in &self.segments {
             give(match *seal {

@@ -56,6 +56,21 @@ impl<S: Storage> LedgerWriter<S> {
     /// [`LedgerError::Io`] when there is none afterwards; [`LedgerError::Poisoned`] when a directory sync
     /// failed, so that recovery has to look again.
     pub fn create(storage: &S, directory: &S::Directory, new: &NewLedger) -> Result<Self, LedgerError> {
+        Self::create_saying(storage, directory, new, &[])
+    }
+
+    /// As [`LedgerWriter::create`], and the new file says all of `kinds` from the first moment on: a ledger
+    /// that does not say them yet would weaken what is known without one.
+    ///
+    /// # Errors
+    ///
+    /// As [`LedgerWriter::create`].
+    pub fn create_saying(
+        storage: &S,
+        directory: &S::Directory,
+        new: &NewLedger,
+        kinds: &[LedgerKind],
+    ) -> Result<Self, LedgerError> {
         assert!(new.namespace.is_packable(), "a namespace that a record can hold");
         let first = LedgerRecord {
             kind: LedgerKind::Floor,
@@ -68,15 +83,26 @@ impl<S: Storage> LedgerWriter<S> {
             floor: new.floor,
             reserved_offset: new.reserved_offset,
         };
-        let file = staged_file::install(storage, directory, &[first])?;
+        let mut live = LiveMarks::default();
+        let mut records = vec![first];
+        for kind in kinds {
+            assert!(
+                kind.mark().is_none_or(|mark| mark.segment >= new.floor),
+                "no record is void from its start"
+            );
+            records.push(LedgerRecord { kind: *kind, slot: records.len() as u64, ..first });
+            live.note(kind);
+        }
+        let file = staged_file::install(storage, directory, &records)?;
+        let next_slot = records.len() as u64;
         Ok(Self {
             file,
-            newest: first,
+            newest: *records.last().expect("the floor is a record"),
             durability: new.durability,
-            next_slot: 1,
-            length: Length::new(RECORD_BYTES),
+            next_slot,
+            length: Length::new(next_slot * RECORD_BYTES),
             is_unsynced: false,
-            live: LiveMarks::default(),
+            live,
             poison: None,
         })
     }
@@ -259,7 +285,8 @@ impl<S: Storage> LedgerWriter<S> {
     pub fn compact(&mut self, storage: &S, directory: &S::Directory) -> Result<(), LedgerError> {
         self.check_poison()?;
         if let Some(loss) = self.live.unplaced_loss() {
-            return Err(LedgerError::LossUnplaced { first: loss.first, last: loss.last });
+            let last = loss.next.before().expect("a loss holds at least one offset");
+            return Err(LedgerError::LossUnplaced { first: loss.first, last });
         }
         let Some(epoch) = self.newest.epoch.checked_add(1) else {
             return Err(LedgerError::EpochsUsedUp);

@@ -131,6 +131,23 @@ pub struct Find {
 /// Most finds of one kind that are listed one by one; the counts go on behind them.
 pub const FINDS_LISTED_MAX: usize = 64;
 
+/// Whole batches in a residue that follow each other without a gap in bytes or offsets, and that could go
+/// into a segment of their own: none of their offsets is held or was given up elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where the first header starts.
+    pub position: Position,
+    /// Bytes of all batches.
+    pub length: Length,
+    /// Offset of the first message.
+    pub first: Offset,
+    /// One behind the last.
+    pub next: Offset,
+    /// The chain hash behind the last batch, if the batches begin a segment at `first`, or follow a prefix that
+    /// they directly continue or that holds no message; `None` where no incarnation is known.
+    pub chain_hash: Option<ChainHash>,
+}
+
 /// What lies past the proven prefix, and what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResidueFacts {
@@ -146,6 +163,9 @@ pub struct ResidueFacts {
     pub survivors: Vec<Find>,
     /// One behind the largest offset that a survivor holds or, where the budget ran out, could hold.
     pub survivors_next_offset: Option<Offset>,
+    /// The batches that could be carried into segments of their own, ascending by position and by offset; at
+    /// most [`crate::observe::RUNS_MAX`], the first.
+    pub runs: Vec<Run>,
     /// How many strays there are.
     pub stray_count: u64,
     /// The first strays, by position.
@@ -196,6 +216,9 @@ pub struct SegmentFacts {
     pub mark: Option<Mark>,
     /// The seal, if the ledger has one that is not void.
     pub seal: Option<Seal>,
+    /// Whether `mark` is where the operator accepted a loss: the segment ends there, and what follows is still
+    /// to be carried over or set aside.
+    pub accepts_loss: bool,
     /// Its index.
     pub index: IndexFacts,
 }
@@ -227,6 +250,8 @@ pub struct SegmentMarks {
     pub newest: Mark,
     /// Its seal, unless a later record of the segment voids it.
     pub seal: Option<Seal>,
+    /// Whether the newest mark is that of an accepted loss.
+    pub accepts_loss: bool,
     /// Older marks below `newest` that are not void, ascending by position: checked on the way. Bounded
     /// in number ([`crate::observe::MARKS_CHECKED_MAX`]); the highest are kept.
     pub checks: Vec<Mark>,

@@ -160,12 +160,13 @@ impl LedgerReading {
                 self.mark(mark, None);
             }
             LedgerKind::Sealed { mark, next_start } => self.mark(mark, Some(Seal { mark, next_start })),
-            LedgerKind::AcceptedLoss { mark, first, last } => {
-                // The segment whose prefix it ends, and those that start in the lost range.
-                let lost_to = SegmentStart::at(last).max(mark.segment);
-                self.segments.retain(|marks| marks.segment < mark.segment || marks.segment > lost_to);
+            LedgerKind::AcceptedLoss { mark, first, next } => {
+                self.segments.retain(|marks| !mark.is_voiding(marks.segment, next));
                 self.mark(mark, None);
-                if let Some(next) = last.checked_add(1) {
+                if let Ok(index) = self.segments.binary_search_by_key(&mark.segment, |marks| marks.segment) {
+                    self.segments[index].accepts_loss = true;
+                }
+                if first < next {
                     self.lose(RecordedGap { first, next });
                 }
             }
@@ -175,7 +176,8 @@ impl LedgerReading {
     fn mark(&mut self, mark: Mark, seal: Option<Seal>) {
         match self.segments.binary_search_by_key(&mark.segment, |marks| marks.segment) {
             Err(index) => {
-                let marks = SegmentMarks { segment: mark.segment, newest: mark, seal, checks: Vec::new() };
+                let (segment, accepts_loss) = (mark.segment, false);
+                let marks = SegmentMarks { segment, newest: mark, seal, accepts_loss, checks: Vec::new() };
                 self.segments.insert(index, marks);
                 if self.segments.len() > self.present.len() + 2 * ABSENT_SEGMENTS_MAX {
                     self.forget_absent();
@@ -255,6 +257,7 @@ fn renew(marks: &mut SegmentMarks, mark: Mark, seal: Option<Seal>) {
     }
     let kept = marks.seal.filter(|older| older.mark == mark);
     marks.newest = mark;
+    marks.accepts_loss = false;
     marks.seal = seal.or(kept);
 }
 

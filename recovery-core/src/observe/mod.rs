@@ -12,6 +12,7 @@ mod finds;
 mod index_walk;
 mod ledger_reader;
 mod ledger_reading;
+mod log_check;
 mod log_walk;
 mod meter;
 mod observation;
@@ -19,6 +20,7 @@ mod payload;
 mod placement;
 mod residue_probe;
 mod residue_reader;
+mod run_collector;
 mod segment_walk;
 mod stop;
 mod superblock_reader;
@@ -30,10 +32,11 @@ pub(crate) use directory_listing::Names;
 pub(crate) use drive::{Allowance, Drive, Drover};
 pub use facts::{
     Evidence, FINDS_LISTED_MAX, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing, OtherEntry,
-    PartitionFacts, Proven, RecordedGap, Residue, ResidueFacts, Seal, SegmentFacts, SegmentMarks,
+    PartitionFacts, Proven, RecordedGap, Residue, ResidueFacts, Run, Seal, SegmentFacts, SegmentMarks,
     SuperblockState, Unavailable, Work,
 };
 pub(crate) use ledger_reader::LedgerReader;
+pub(crate) use log_check::{LogCheck, LogExpectation};
 pub(crate) use meter::Meter;
 pub use observation::{Expectation, Observation, Observed, Progress, STEP_BYTES_MIN};
 pub use placement::misplacement;
@@ -57,6 +60,10 @@ pub const MARKS_CHECKED_MAX: usize = 64;
 /// Most segments without a log whose marks are kept, the newest: one at or above the floor is enough to
 /// refuse, and those below it count for nothing.
 pub const ABSENT_SEGMENTS_MAX: usize = 4096;
+
+/// Most runs of batches in one residue that are stated one by one. What lies behind them is not carried over by
+/// an accepted loss, only set aside.
+pub const RUNS_MAX: usize = 1024;
 
 /// Most ranges that an operator gave up that are kept, the newest. Where an older one is forgotten, the gap
 /// is unexplained, and refused.

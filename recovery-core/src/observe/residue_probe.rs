@@ -12,6 +12,7 @@ use super::finds::Finds;
 use super::meter::Meter;
 use super::payload::{Belongs, Payload};
 use super::residue_reader::ResidueReader;
+use super::run_collector::{RunCollector, RunRules};
 use super::verifier::{Depth, Verifier};
 use super::window::{Fill, Source, Window};
 use super::{Find, ResidueFacts};
@@ -82,6 +83,7 @@ pub(crate) struct ResidueProbe {
     is_exhausted: bool,
     is_contradicted: bool,
     finds: Finds,
+    runs: RunCollector,
 }
 
 /// The windows and the account that a probe uses in one step.
@@ -94,14 +96,9 @@ pub(crate) struct ProbeTools<'a, 'b, S: Storage> {
 }
 
 impl ResidueProbe {
-    /// A probe of `[stop, end)`, where the chain of `partition` continues at `next`.
-    pub(crate) fn new(
-        partition: PartitionId,
-        next: Offset,
-        stop: Position,
-        end: Length,
-        stop_is_damage: bool,
-    ) -> Self {
+    /// A probe from the end of a prefix, which `rules` name, to that of the file.
+    pub(crate) fn new(rules: RunRules, end: Length, stop_is_damage: bool) -> Self {
+        let (partition, next, stop) = (rules.partition(), rules.next, rules.stop);
         assert!(stop.get() < end.get(), "there is a residue to probe");
         let length = end.get() - stop.get();
         let allowance = Allowance::new(
@@ -125,6 +122,7 @@ impl ResidueProbe {
             is_exhausted: false,
             is_contradicted: false,
             finds: Finds::default(),
+            runs: RunCollector::new(rules),
         }
     }
 
@@ -316,8 +314,10 @@ impl ResidueProbe {
             message_count: header.message_count,
             batch_length: header.batch_length,
         };
+        let is_survivor = self.continues(candidate);
+        self.runs.take(find.position, header, is_survivor);
         match header.next_offset() {
-            Some(next) if self.continues(candidate) => self.finds.survivor(find, next),
+            Some(next) if is_survivor => self.finds.survivor(find, next),
             Some(_) | None => self.finds.stray(find),
         }
         self.scan = candidate.position + header.batch_length.get();
@@ -365,6 +365,7 @@ impl ResidueProbe {
             survivor_count: self.finds.survivor_count,
             survivors: self.finds.survivors,
             survivors_next_offset: self.finds.survivors_next.max(bound),
+            runs: self.runs.finish(),
             stray_count: self.finds.stray_count,
             strays: self.finds.strays,
             candidates: self.candidates,

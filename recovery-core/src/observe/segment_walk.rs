@@ -8,15 +8,17 @@ use super::index_walk::IndexWalk;
 use super::log_walk::{Checkpoints, LogWalk, WalkTools};
 use super::meter::Meter;
 use super::residue_probe::{ProbeTools, ResidueProbe};
+use super::run_collector::RunRules;
 use super::verifier::Verifier;
 use super::window::{Fill, Source};
 use super::workspace::Workspace;
 use super::{
-    Evidence, Expectation, LedgerFacts, Residue, ResidueFacts, SegmentFacts, SegmentMarks, Stop, StopDetail,
+    Evidence, Expectation, LedgerFacts, RecordedGap, Residue, ResidueFacts, SegmentFacts, SegmentMarks, Stop,
+    StopDetail,
 };
 use crate::format::{ChainHash, FileName, LedgerKind};
 use crate::storage::{Access, Errno, Name, PartitionDirectory, Storage, StorageError, exact};
-use crate::units::{Durability, Length, Position, SegmentStart};
+use crate::units::{Durability, Incarnation, Length, Offset, Position, SegmentStart};
 
 /// Files of one segment, open for reading.
 struct Files<S: Storage> {
@@ -37,6 +39,8 @@ enum Phase {
 pub(crate) struct SegmentWalk<S: Storage> {
     start: SegmentStart,
     files: Files<S>,
+    /// Where the segment behind this one starts.
+    next_start: Option<SegmentStart>,
     walk: LogWalk,
     index_walk: IndexWalk,
     phase: Phase,
@@ -55,6 +59,20 @@ impl Background<'_> {
         let segments = &self.ledger?.segments;
         let index = segments.binary_search_by_key(&segment, |marks| marks.segment);
         index.map_or(None, |index| Some(&segments[index]))
+    }
+
+    /// Which life of the partition, as the ledger says or else the caller.
+    fn incarnation(&self) -> Option<Incarnation> {
+        self.ledger.map(|ledger| ledger.newest.incarnation).or(self.expectation.incarnation)
+    }
+
+    /// The offsets that no batch behind a prefix may be carried over for: those of the next segment and of all
+    /// behind it, and those that are recorded as held by nobody.
+    fn barred(&self, next_start: Option<SegmentStart>) -> Vec<RecordedGap> {
+        let recorded = self.ledger.map_or(&[][..], |ledger| &ledger.gaps);
+        let behind =
+            next_start.map(|start| RecordedGap { first: start.offset(), next: Offset::new(u64::MAX) });
+        recorded.iter().copied().chain(behind).collect()
     }
 
     /// The relation of a stop to the evidence (DESIGN section 4).
@@ -94,13 +112,11 @@ impl<S: Storage> SegmentWalk<S> {
     ) -> Result<Self, StorageError> {
         let files = Files::open(storage, partition, start, names.indexes.binary_search(&start).is_ok())?;
         let marks = background.marks(start);
-        let sealed = marks.and_then(|marks| marks.seal).map(|seal| seal.mark.position.as_length());
+        let sealed = marks.and_then(sealed_length);
         // Without a ledger the caller may still know the life, and then a first ledger can be made.
         let namespace = background.expectation.namespace;
-        let incarnation = background.ledger.map(|ledger| ledger.newest.incarnation);
-        let chain_hash = incarnation
-            .or(background.expectation.incarnation)
-            .map(|incarnation| ChainHash::start(namespace, incarnation, start));
+        let chain_hash =
+            background.incarnation().map(|incarnation| ChainHash::start(namespace, incarnation, start));
         let partition_id = background.expectation.namespace.partition_id();
         let checkpoints = Checkpoints::of(marks);
         let log_length = files.log_length;
@@ -108,6 +124,7 @@ impl<S: Storage> SegmentWalk<S> {
         Ok(Self {
             start,
             files,
+            next_start: next_start(names, start),
             walk: LogWalk::new(partition_id, start, log_length, sealed, chain_hash, checkpoints),
             index_walk: IndexWalk::new(start, index_length, log_length),
             phase: Phase::Log,
@@ -169,7 +186,7 @@ impl<S: Storage> SegmentWalk<S> {
                         }
                     }
                     let stop = *stop;
-                    self.phase = Self::behind(stop, &self.walk, self.files.log_length, background);
+                    self.phase = self.behind(stop, background);
                 }
                 Phase::Residue(stop, probe) => {
                     let mut tools = ProbeTools {
@@ -192,7 +209,7 @@ impl<S: Storage> SegmentWalk<S> {
                         Err(_) => {
                             self.failed_probe = true;
                             workspace.forget();
-                            self.phase = Self::behind(stop, &self.walk, self.files.log_length, background);
+                            self.phase = self.behind(stop, background);
                         }
                     }
                 }
@@ -201,17 +218,25 @@ impl<S: Storage> SegmentWalk<S> {
     }
 
     /// The phase behind a walk that ended in `stop`: the residue, if there is one that can be read.
-    fn behind(stop: StopDetail, walk: &LogWalk, log_length: u64, background: Background<'_>) -> Phase {
-        let proven = walk.proven();
+    fn behind(&self, stop: StopDetail, background: Background<'_>) -> Phase {
+        let proven = self.walk.proven();
+        let log_length = self.files.log_length;
         let length = log_length - proven.end.get();
         if stop.stop() == Stop::End || stop.stop() == Stop::Unreadable {
             assert!(stop.stop() == Stop::Unreadable || length == 0, "a log ends where its file does");
             return Phase::Done(stop, ResidueFacts::unread(stop.stop(), Length::new(length)));
         }
         let is_damage = matches!(stop.stop(), Stop::Short | Stop::Undecodable | Stop::BadChecksum);
-        let partition_id = background.expectation.namespace.partition_id();
-        let end = Length::new(log_length);
-        let probe = ResidueProbe::new(partition_id, proven.next_offset, proven.end, end, is_damage);
+        let rules = RunRules {
+            segment: self.start,
+            stop: proven.end,
+            next: proven.next_offset,
+            chain_hash: proven.chain_hash,
+            namespace: background.expectation.namespace,
+            incarnation: background.incarnation(),
+            barred: background.barred(self.next_start),
+        };
+        let probe = ResidueProbe::new(rules, Length::new(log_length), is_damage);
         Phase::Residue(stop, Box::new(probe))
     }
 
@@ -254,6 +279,7 @@ impl<S: Storage> SegmentWalk<S> {
             evidence: background.relation(self.start, proven.end, has_entry_beyond),
             mark: marks.map(|marks| marks.newest),
             seal: marks.and_then(|marks| marks.seal),
+            accepts_loss: marks.is_some_and(|marks| marks.accepts_loss),
             index: self.index_walk.finish(proven.batches, proven.end),
         }
     }
@@ -295,6 +321,18 @@ impl<S: Storage> Files<S> {
     }
 }
 
+/// Where the ledger says that a segment ends: at its seal, or where a loss was accepted.
+fn sealed_length(marks: &SegmentMarks) -> Option<Length> {
+    let accepted = marks.accepts_loss.then_some(marks.newest);
+    marks.seal.map(|seal| seal.mark).or(accepted).map(|mark| mark.position.as_length())
+}
+
+/// Where the segment behind `start` starts, by the names.
+fn next_start(names: &Names, start: SegmentStart) -> Option<SegmentStart> {
+    let segments = &names.listing.segments;
+    segments.get(segments.partition_point(|segment| *segment <= start)).copied()
+}
+
 /// Opens a file for reading and measures it.
 pub(crate) fn open<S: Storage>(
     storage: &S,
@@ -321,6 +359,7 @@ impl ResidueFacts {
             survivor_count: 0,
             survivors: Vec::new(),
             survivors_next_offset: None,
+            runs: Vec::new(),
             stray_count: 0,
             strays: Vec::new(),
             candidates: 0,

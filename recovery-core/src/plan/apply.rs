@@ -5,6 +5,7 @@
 //! closed; a repeat, after a crash anywhere, finds what is done and does the rest. Leaves out: settling
 //! ([`super::Settling`]) and locking, which the caller has done before it observed.
 
+use super::carrying::{self, Carrying, RunPlace};
 use super::copies::{Copies, Place};
 use super::fence::Fences;
 use super::identify::{CheckingZeros, Identifying};
@@ -15,7 +16,7 @@ use super::search::Searching;
 use super::set_aside::set_aside;
 use super::site::Site;
 use super::{Plan, Step, cut, reason_file};
-use crate::format::FileName;
+use crate::format::{FileName, LedgerKind};
 use crate::ledger::LedgerWriter;
 use crate::observe::{PartitionFacts, Progress, STEP_BYTES_MIN, Workspace};
 use crate::storage::{Name, PartitionDirectory, Storage, StorageError};
@@ -47,6 +48,7 @@ pub struct Applied<S: Storage> {
 /// The sliced part of a step that is under way.
 enum Task<S: Storage> {
     None,
+    Carrying(Box<Carrying<S>>),
     Identifying(Identifying<S>),
     Searching(Searching<S>),
     CheckingZeros(CheckingZeros<S>),
@@ -111,7 +113,7 @@ impl<S: Storage> Applying<S> {
             return Err(error);
         }
         let Some(step) = self.current().copied() else { return Ok(Progress::Done) };
-        match self.perform(Site { storage, partition, facts }, &step, workspace.scratch(), limit) {
+        match self.perform(Site { storage, partition, facts }, &step, workspace, limit) {
             Ok(is_done) => self.next += usize::from(is_done),
             Err(error) => {
                 self.failure = Some(error);
@@ -155,13 +157,22 @@ impl<S: Storage> Applying<S> {
         &mut self,
         site: Site<'_, S>,
         step: &Step,
-        scratch: &mut [u8],
+        workspace: &mut Workspace,
         limit: u64,
     ) -> Result<bool, StorageError> {
         if matches!(self.task, Task::None) {
             self.task = self.begin(site, step)?;
         }
+        if let Task::Carrying(task) = &mut self.task {
+            let is_done = task.advance(site, workspace, limit)?;
+            if is_done {
+                self.end_task(site.storage);
+            }
+            return Ok(is_done);
+        }
+        let scratch = workspace.scratch();
         let is_done = match &mut self.task {
+            Task::Carrying(_) => unreachable!("carrying needs all of the workspace"),
             Task::None => self.perform_at_once(site, step).map(|()| true),
             Task::Identifying(task) => task.advance(site, &mut self.copies, scratch, limit),
             Task::Searching(task) => task.advance(site, &mut self.copies, &mut self.fences, scratch, limit),
@@ -189,12 +200,19 @@ impl<S: Storage> Applying<S> {
             }
             Step::SaveResidue { segment, .. } => self.begin_saving(site, &FileName::log(segment)),
             Step::SaveIndex { segment, .. } => self.begin_saving(site, &FileName::index(segment)),
+            Step::StageRun { segment, prefix, position, length, mark } => {
+                let place = RunPlace { segment, prefix, position, length, mark };
+                Carrying::start(site, place).map(|task| Task::Carrying(Box::new(task)))
+            }
             Step::StageIndex { segment, sync, .. } => {
                 Staging::start(site, &self.copies, segment, sync).map(Task::Staging)
             }
             Step::MakeFence
             | Step::WriteReason
             | Step::SyncFence
+            | Step::InstallRun { .. }
+            | Step::RecordSealed { .. }
+            | Step::RecordFrontier { .. }
             | Step::ReserveOffset { .. }
             | Step::CutLog { .. }
             | Step::SetAside { .. }
@@ -230,10 +248,18 @@ impl<S: Storage> Applying<S> {
             Step::CutLog { segment, from, to } => cut::cut(site, segment, from, to),
             Step::SetAside { file } => set_aside(site, self.copies.of_file(&file), &self.fences),
             Step::InstallIndex { segment } => index::install(site, segment),
+            Step::InstallRun { segment } => carrying::install(site, segment),
+            Step::RecordSealed { mark, next_start } => {
+                self.recorder.mark(site, LedgerKind::Sealed { mark, next_start })
+            }
+            Step::RecordFrontier { mark } => self.recorder.mark(site, LedgerKind::Frontier { mark }),
             Step::SyncDirectory => site.storage.sync_directory(&site.partition.directory),
             Step::RecordRecovered { mark } => self.recorder.recovered(site, mark),
             Step::RecordCleanStop { mark, next_offset } => self.recorder.clean_stop(site, mark, next_offset),
-            Step::Identify { .. } | Step::CheckZeros { .. } | Step::StageIndex { .. } => {
+            Step::StageRun { .. }
+            | Step::Identify { .. }
+            | Step::CheckZeros { .. }
+            | Step::StageIndex { .. } => {
                 unreachable!("these steps are done in slices")
             }
         }
@@ -250,6 +276,7 @@ impl<S: Storage> Applying<S> {
     fn end_task(&mut self, storage: &S) {
         match std::mem::replace(&mut self.task, Task::None) {
             Task::None => {}
+            Task::Carrying(task) => task.close(storage),
             Task::Identifying(task) => task.close(storage),
             Task::Searching(task) => task.close(storage),
             Task::CheckingZeros(task) => task.close(storage),

@@ -4,6 +4,7 @@
 //! replaced or moved is durably in a fence first, survivors are remembered before they are cut, and the
 //! ledger speaks last. Leaves out: what is already done, which is found out by doing it.
 
+use super::carry_plan::carry;
 use super::{Plan, Step};
 use crate::decide::{Action, SegmentVerdict, Verdict};
 use crate::format::{FileName, LedgerKind, Mark};
@@ -30,6 +31,9 @@ pub fn build(facts: &PartitionFacts, verdict: &Verdict, options: PlanOptions) ->
     assert!(options.sync_indexes || !options.clean_stop, "a clean stop comes after the indexes are synced");
     let mut steps = Vec::new();
     if verdict.is_served() {
+        if facts.segments.iter().any(|segment| segment.accepts_loss) {
+            return carry(facts);
+        }
         let judged = Judged { facts, verdict, options };
         judged.save(&mut steps);
         judged.reserve(&mut steps);

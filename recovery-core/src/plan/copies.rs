@@ -130,7 +130,11 @@ fn planned(step: &Step) -> Option<Copy> {
             copy(Origin::Index(segment), FileName::index(segment), Some((Position::ZERO, length, checksum)))
         }
         Step::SetAside { file } => copy(Origin::Scratch, file, None),
-        Step::Identify { .. }
+        Step::StageRun { .. }
+        | Step::InstallRun { .. }
+        | Step::RecordSealed { .. }
+        | Step::RecordFrontier { .. }
+        | Step::Identify { .. }
         | Step::MakeFence
         | Step::CheckZeros { .. }
         | Step::WriteReason

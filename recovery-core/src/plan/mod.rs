@@ -7,6 +7,8 @@
 mod apply;
 mod aside;
 mod build;
+mod carry_plan;
+mod carrying;
 mod copies;
 mod cut;
 mod fence;

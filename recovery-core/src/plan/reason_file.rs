@@ -108,6 +108,9 @@ fn entry<S: Storage>(site: Site<'_, S>, copy: &Copy) -> String {
         Origin::Metadata => "the metadata log verifies up to this position, and nothing behind it says that \
                              these bytes were durable"
             .to_owned(),
+        Origin::Scratch if copy.file == FileName::ledger() => {
+            "this is a ledger that the directory is judged without from here on".to_owned()
+        }
         Origin::Scratch => "this is an index without a log, or a file that was never finished".to_owned(),
     };
     writeln!(text, "why = \"{why}\"").expect("text takes any text");

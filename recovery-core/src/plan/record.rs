@@ -20,6 +20,11 @@ impl<S: Storage> Recorder<S> {
         self.record(site, |ledger| ledger.reserve(site.storage, offset))
     }
 
+    /// A record that says how far a segment is proven.
+    pub(super) fn mark(&mut self, site: Site<'_, S>, kind: LedgerKind) -> Result<(), StorageError> {
+        self.record(site, |ledger| ledger.append(site.storage, kind))
+    }
+
     pub(super) fn recovered(&mut self, site: Site<'_, S>, mark: Mark) -> Result<(), StorageError> {
         self.record(site, |ledger| ledger.append(site.storage, LedgerKind::Recovered { mark }))
     }

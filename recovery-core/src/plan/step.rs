@@ -10,9 +10,41 @@ use crate::storage::Name;
 use crate::units::{Length, Offset, Position, SegmentStart};
 
 /// One step. The order of the variants is the order in which they occur in a plan, but for the second
-/// [`Step::SyncFence`], which follows the last [`Step::SetAside`].
+/// [`Step::SyncFence`], which follows the last [`Step::SetAside`], and for a plan that only carries batches
+/// over ([`Plan::carries`]), which saves what it replaces first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// Batches behind damage that the operator has accepted are written beside their log as a segment of their
+    /// own, synced, read again and verified.
+    StageRun {
+        /// The segment whose log holds them.
+        segment: SegmentStart,
+        /// Bytes of that log's prefix which come first: where the new segment takes its place.
+        prefix: Length,
+        /// Where the batches start.
+        position: Position,
+        /// Their bytes.
+        length: Length,
+        /// The mark at the end of the new segment.
+        mark: Mark,
+    },
+    /// The new segment gets its name.
+    InstallRun {
+        /// The new segment.
+        segment: SegmentStart,
+    },
+    /// The ledger gets a `Sealed` record, synced: the segment ends here, and the next one starts there.
+    RecordSealed {
+        /// The end.
+        mark: Mark,
+        /// Where the next segment starts.
+        next_start: SegmentStart,
+    },
+    /// The ledger gets a `Frontier` record, synced: the last segment is proven as far as this.
+    RecordFrontier {
+        /// How far.
+        mark: Mark,
+    },
     /// Bytes that are set aside, and whose checksum observation does not know, are read to name them.
     Identify {
         /// The file.
@@ -112,6 +144,10 @@ impl Step {
     /// The permanent word for this step.
     pub const fn code(&self) -> &'static str {
         match self {
+            Self::StageRun { .. } => "stage-run",
+            Self::InstallRun { .. } => "install-run",
+            Self::RecordSealed { .. } => "record-sealed",
+            Self::RecordFrontier { .. } => "record-frontier",
             Self::Identify { .. } => "identify",
             Self::MakeFence => "make-fence",
             Self::CheckZeros { .. } => "check-zeros",
@@ -135,16 +171,20 @@ impl Step {
     pub fn file(&self) -> Option<Name> {
         match self {
             Self::Identify { file, .. } | Self::SetAside { file } => Some(*file),
-            Self::CheckZeros { segment, .. }
+            Self::InstallRun { segment }
+            | Self::CheckZeros { segment, .. }
             | Self::SaveResidue { segment, .. }
             | Self::CutLog { segment, .. } => Some(FileName::log(*segment)),
             Self::SaveIndex { segment, .. } | Self::InstallIndex { segment } => {
                 Some(FileName::index(*segment))
             }
+            Self::StageRun { mark, .. } => Some(FileName::log_staging(mark.segment)),
             Self::StageIndex { segment, .. } => Some(FileName::index_staging(*segment)),
-            Self::ReserveOffset { .. } | Self::RecordRecovered { .. } | Self::RecordCleanStop { .. } => {
-                Some(FileName::ledger())
-            }
+            Self::RecordSealed { .. }
+            | Self::RecordFrontier { .. }
+            | Self::ReserveOffset { .. }
+            | Self::RecordRecovered { .. }
+            | Self::RecordCleanStop { .. } => Some(FileName::ledger()),
             Self::MakeFence | Self::WriteReason | Self::SyncFence | Self::SyncDirectory => None,
         }
     }
@@ -163,11 +203,39 @@ impl Plan {
         self.steps.is_empty()
     }
 
+    /// What sets the ledger aside, so that the directory is judged without it.
+    pub(crate) fn of_ledger_set_aside() -> Self {
+        let file = FileName::ledger();
+        let steps = vec![
+            Step::Identify { file, position: Position::ZERO, length: None },
+            Step::MakeFence,
+            Step::WriteReason,
+            Step::SyncFence,
+            Step::SetAside { file },
+            Step::SyncFence,
+            Step::SyncDirectory,
+        ];
+        Self { steps }
+    }
+
+    /// Whether it only carries batches over, so that the partition is looked at again behind it.
+    pub fn carries(&self) -> bool {
+        self.steps.iter().any(|step| {
+            matches!(step, Step::InstallRun { .. } | Step::RecordSealed { .. } | Step::RecordFrontier { .. })
+        })
+    }
+
     /// Whether a log, an index or a name changes. A plan of nothing but a clean stop repairs nothing.
     pub fn repairs(&self) -> bool {
         self.steps.iter().any(|step| match step {
-            Step::CutLog { .. } | Step::SetAside { .. } | Step::InstallIndex { .. } => true,
-            Step::Identify { .. }
+            Step::CutLog { .. }
+            | Step::SetAside { .. }
+            | Step::InstallIndex { .. }
+            | Step::InstallRun { .. }
+            | Step::RecordSealed { .. }
+            | Step::RecordFrontier { .. } => true,
+            Step::StageRun { .. }
+            | Step::Identify { .. }
             | Step::MakeFence
             | Step::CheckZeros { .. }
             | Step::SaveResidue { .. }

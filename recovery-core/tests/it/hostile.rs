@@ -100,7 +100,7 @@ fn a_large_ledger_takes_no_memory_of_its_size() {
     let losses = ledger(5_000, |mark| LedgerKind::AcceptedLoss {
         mark,
         first: mark.next_offset,
-        last: mark.next_offset,
+        next: mark.next_offset.checked_add(1).unwrap(),
     });
     for ledger in [frontiers, seals, losses] {
         let records = ledger.len() as u64 / 128;

@@ -206,7 +206,7 @@ fn a_compaction_keeps_seals_newest_marks_losses_and_the_newest_record() {
     ledger.append(&storage, frontier(0, 404, 10)).unwrap();
     ledger.append(&storage, sealed(0, 808, 20, 20)).unwrap();
     let loss =
-        LedgerKind::AcceptedLoss { mark: mark(20, 404, 30), first: Offset::new(30), last: Offset::new(39) };
+        LedgerKind::AcceptedLoss { mark: mark(20, 404, 30), first: Offset::new(30), next: Offset::new(40) };
     ledger.append(&storage, frontier(20, 808, 40)).unwrap();
     ledger.append(&storage, loss).unwrap();
     ledger.append(&storage, sealed(20, 404, 30, 40)).unwrap();
@@ -299,7 +299,13 @@ fn a_loss_that_was_read_keeps_its_place_through_a_compaction() {
     let newest = *ledger.newest();
     ledger.close(&storage);
     let seal = Seal { mark: mark(0, 404, 10), next_start: SegmentStart::new(20) };
-    let marks = |newest, seal| SegmentMarks { segment: newest_segment(newest), newest, seal, checks: vec![] };
+    let marks = |newest, seal| SegmentMarks {
+        segment: newest_segment(newest),
+        newest,
+        seal,
+        accepts_loss: false,
+        checks: vec![],
+    };
     let gap = |first, next| RecordedGap { first: Offset::new(first), next: Offset::new(next) };
     let mut read = facts(newest, 1);
     read.segments = vec![marks(seal.mark, Some(seal)), marks(mark(20, 404, 30), None)];

@@ -173,7 +173,7 @@ fn kind(namespace: Namespace, incarnation: Incarnation) -> impl Strategy<Value =
             4 => LedgerKind::Reserved,
             5 => LedgerKind::Recovered { mark },
             6 => {
-                LedgerKind::AcceptedLoss { mark, first: Offset::new(first), last: Offset::new(first + more) }
+                LedgerKind::AcceptedLoss { mark, first: Offset::new(first), next: Offset::new(first + more) }
             }
             _ => LedgerKind::CleanStop { mark },
         }

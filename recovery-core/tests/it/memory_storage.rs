@@ -142,6 +142,19 @@ impl MemoryStorage {
         files
     }
 
+    /// Takes a file away, durably. No call is counted.
+    pub(crate) fn take(&self, path: &str) {
+        let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let parent = self.put_directory(above);
+        match &mut self.nodes.borrow_mut()[parent] {
+            Node::Directory { visible, durable } => {
+                visible.remove(&name(file));
+                durable.remove(&name(file));
+            }
+            Node::File { .. } => panic!("{file} lies in a file"),
+        }
+    }
+
     /// Lets a file that is there hold other bytes, none of them durable.
     pub(crate) fn write_unsynced(&self, path: &str, bytes: &[u8]) {
         self.put(path, bytes);

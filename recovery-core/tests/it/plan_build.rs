@@ -42,7 +42,11 @@ fn line(step: &Step) -> String {
         }
         Step::RecordRecovered { mark } => format!(" {}@{}", mark.next_offset, mark.position),
         Step::RecordCleanStop { mark, next_offset } => format!(" {next_offset}@{}", mark.position),
-        Step::Identify { length: None, .. }
+        Step::StageRun { .. }
+        | Step::InstallRun { .. }
+        | Step::RecordSealed { .. }
+        | Step::RecordFrontier { .. }
+        | Step::Identify { length: None, .. }
         | Step::MakeFence
         | Step::WriteReason
         | Step::SyncFence

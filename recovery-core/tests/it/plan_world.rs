@@ -238,6 +238,7 @@ fn segment_facts(segment: &Segment, log: &[u8], index: Option<&Vec<u8>>, has_led
         evidence: if has_ledger { Evidence::AtOrAbove } else { Evidence::Unknown },
         mark: None,
         seal: None,
+        accepts_loss: false,
         index: index_facts(segment, index),
     }
 }
@@ -259,6 +260,7 @@ fn residue_facts(residue: &[u8], is_read_whole: bool) -> ResidueFacts {
         survivor_count: 0,
         survivors: Vec::new(),
         survivors_next_offset: None,
+        runs: Vec::new(),
         stray_count: 0,
         strays: Vec::new(),
         candidates: 0,

@@ -43,10 +43,12 @@ pub(crate) struct Arguments {
 const EXIT_HELP: &str = "\
 Exit status:
    0  served, and nothing to do
-  10  served after a repair: one is due (check, plan) or was made (apply)
-  20  refused: not one byte is changed
+  10  served after a repair: one is due (check, plan, adopt) or was made (apply,
+      accept-loss)
+  20  refused: not one byte is changed (`adopt` has moved the ledger by then)
   30  unavailable: an error while reading or writing, or the directory is locked
-   2  the command line is wrong: no such directory, no namespace to be had
+   2  the command line is wrong: no such directory, no namespace to be had, other
+      offsets than those that are lost, no ledger to set aside
   inspect ends with 0 once it has shown the bytes, whatever they are worth.";
 
 /// One of the things that `recover` does.
@@ -63,6 +65,16 @@ pub(crate) enum Command {
     /// Takes the directory's lock alone, writes back and drops what the page cache holds of it, verifies
     /// every byte, then takes the steps that `plan` lists. A crash at any point is repaired by `apply`.
     Apply(Partition),
+    /// Give up what a refused partition has lost, and serve the rest
+    ///
+    /// Writes to the ledger which offsets are given up, making one if there is none, carries whole batches
+    /// behind the damage over into segments of their own, then repairs as `apply` does. A copy of all that is
+    /// cut off is kept. A crash at any point is gone on with by the same command, or by `apply`.
+    AcceptLoss(AcceptLoss),
+    /// Set the ledger aside, where another program has changed the directory since
+    ///
+    /// Moves the ledger into the fence; from then on the partition is judged without one, as `check` says.
+    Adopt(Partition),
     /// Decode the bytes of one file and show each check; changes nothing
     ///
     /// A log shows the batch at the position with its messages, an index its entries, a ledger its records,
@@ -92,6 +104,25 @@ pub(crate) struct Partition {
     /// How many replicas the partition has, this one included; changes the advice, never the verdict
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) replicas: u8,
+}
+
+/// Which partition, and what is given up.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AcceptLoss {
+    /// The partition.
+    #[command(flatten)]
+    pub(crate) partition: Partition,
+
+    /// The offsets to give up, both inclusive, just as `check` says that they are lost; once for each range
+    ///
+    /// Without it nothing is done unless no offset is lost.
+    #[arg(long = "range", value_name = "FIRST-LAST", value_parser = parse_range)]
+    pub(crate) ranges: Vec<(u64, u64)>,
+
+    /// Which life of the partition a new ledger is for, as the server's metadata says; counts only where there
+    /// is no ledger
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) incarnation: u64,
 }
 
 /// Which bytes to show.
@@ -135,6 +166,26 @@ impl From<DurabilityMode> for Durability {
             DurabilityMode::Proven => Self::Proven,
         }
     }
+}
+
+/// Reads `FIRST-LAST`.
+///
+/// # Errors
+///
+/// A sentence, when it is not two decimal numbers that ascend.
+pub(crate) fn parse_range(text: &str) -> Result<(u64, u64), String> {
+    let number = |part: &str| {
+        let is_plain = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if is_plain { part.parse().map_err(|_| ()) } else { Err(()) }
+    };
+    let Some((Ok(first), Ok(last))) = text.split_once('-').map(|(first, last)| (number(first), number(last)))
+    else {
+        return Err("a range is two offsets, both inclusive, as in 5-7".to_owned());
+    };
+    if first > last {
+        return Err(format!("the range {text} ends before it begins"));
+    }
+    Ok((first, last))
 }
 
 /// Reads `S/T/P`.

@@ -1,6 +1,6 @@
-//! The operator's tool: `recover check|plan|apply DIR` and `recover inspect FILE[@POSITION]`.
+//! The operator's tool: `recover check|plan|apply|accept-loss|adopt DIR` and `recover inspect FILE[@POSITION]`.
 //!
-//! Promises: only `apply` changes anything; standard output holds the answer and nothing else. Leaves out:
+//! Promises: `check`, `plan` and `inspect` change nothing; standard output holds the answer and nothing else. Leaves out:
 //! every judgement, which is the library's.
 
 mod arguments;
@@ -22,10 +22,13 @@ use clap::Parser;
 use recovery_core::observe::{Expectation, Unavailable};
 use recovery_core::storage::os::OsStorage;
 
-use arguments::{Arguments, Command, Inspection, Partition};
+use arguments::{AcceptLoss, Arguments, Command, Inspection, Partition};
 use console::Console;
 use exit::Exit;
 use inspect::{Blocked, Place};
+use mistake::Mistake;
+use recovery_core::decide::LostRange;
+use recovery_core::units::{Incarnation, Offset};
 use report::{ErrorObject, Mode, PartitionObject, Report};
 use session::Found;
 use target::Target;
@@ -40,11 +43,37 @@ fn main() -> Exit {
         Command::Check(partition) => recover(console, partition, Mode::Check),
         Command::Plan(partition) => recover(console, partition, Mode::Plan),
         Command::Apply(partition) => recover(console, partition, Mode::Apply),
+        Command::AcceptLoss(accepted) => accept_loss(console, accepted),
+        Command::Adopt(partition) => run(console, partition, Mode::Adopt, session::adopt),
         Command::Inspect(inspection) => inspect(console, inspection),
     }
 }
 
 fn recover(console: Console, partition: &Partition, mode: Mode) -> Exit {
+    run(console, partition, mode, |storage, target, expectation| {
+        Ok(session::run(storage, &target.components, expectation, mode))
+    })
+}
+
+fn accept_loss(console: Console, accepted: &AcceptLoss) -> Exit {
+    let named: Vec<LostRange> = accepted
+        .ranges
+        .iter()
+        .map(|(first, last)| LostRange { first: Offset::new(*first), last: Offset::new(*last) })
+        .collect();
+    let new_ledger = Incarnation::new(accepted.incarnation);
+    run(console, &accepted.partition, Mode::AcceptLoss, |storage, target, expectation| {
+        session::accept_loss(storage, target, expectation, &named, new_ledger)
+    })
+}
+
+/// Finds the partition, does `work` with it, and answers.
+fn run(
+    console: Console,
+    partition: &Partition,
+    mode: Mode,
+    work: impl FnOnce(&OsStorage, &Target, Expectation) -> Result<Found, Mistake>,
+) -> Exit {
     let target = match Target::find(&partition.directory, partition.namespace) {
         Ok(target) => target,
         Err(mistake) => return console.refuse(&mistake),
@@ -53,10 +82,13 @@ fn recover(console: Console, partition: &Partition, mode: Mode) -> Exit {
         Expectation { durability: partition.durability.into(), ..Expectation::of(target.namespace) };
     let opened = match mode {
         Mode::Check | Mode::Plan => OsStorage::open_read_only(&target.root),
-        Mode::Apply => OsStorage::open(&target.root),
+        Mode::Apply | Mode::AcceptLoss | Mode::Adopt => OsStorage::open(&target.root),
     };
     let found = match opened {
-        Ok(storage) => session::run(&storage, &target.components, expectation, mode),
+        Ok(storage) => match work(&storage, &target, expectation) {
+            Ok(found) => found,
+            Err(mistake) => return console.refuse(&mistake),
+        },
         Err(error) => Found::unavailable(&Unavailable::Io(error)),
     };
     let report = Report { mode, target: &target, replicas: partition.replicas, found: &found };

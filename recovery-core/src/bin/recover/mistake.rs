@@ -57,6 +57,18 @@ pub(crate) enum Mistake {
         /// The path as it was given.
         path: PathBuf,
     },
+    /// The offsets given up are not those that are lost.
+    #[error("{sentence}")]
+    WrongRange {
+        /// What is lost, and what was named.
+        sentence: String,
+    },
+    /// There is no ledger to set aside.
+    #[error("{sentence}")]
+    NoLedger {
+        /// What was looked for.
+        sentence: String,
+    },
     /// The position to inspect lies at or past the end.
     #[error("{} ends at byte {file_bytes}, and byte {position} was asked for", path.display())]
     PastEnd {
@@ -82,6 +94,8 @@ impl Mistake {
             Self::NoSuchFile { .. } => "no-such-file",
             Self::NotAFile { .. } => "not-a-file",
             Self::PastEnd { .. } => "past-end",
+            Self::WrongRange { .. } => "wrong-range",
+            Self::NoLedger { .. } => "no-ledger",
         }
     }
 
@@ -91,11 +105,15 @@ impl Mistake {
             Self::NoNamespace { .. } => Some("give the numbers as --namespace S/T/P"),
             Self::SymbolicLink { .. } => Some("give the path that the link points to"),
             Self::NotADirectory { .. } => Some("to look into one file, use recover inspect FILE"),
+            Self::WrongRange { .. } => {
+                Some("recover check DIR says what is lost; name just that, each range once")
+            }
             Self::NotAFile { .. } => Some("to look at a partition directory, use recover check DIR"),
             Self::CommandLine { .. }
             | Self::NoSuchDirectory { .. }
             | Self::NoParent { .. }
             | Self::NoSuchFile { .. }
+            | Self::NoLedger { .. }
             | Self::PastEnd { .. } => None,
         }
     }

@@ -5,7 +5,8 @@
 
 use std::io::{IsTerminal, stderr};
 
-use recovery_core::decide::Verdict;
+use recovery_core::decide::{LostRange, Verdict};
+use recovery_core::host::{AcceptedLoss, AcceptingLoss, Adopting};
 use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable, Work, Workspace};
 use recovery_core::plan::{FencedFile, Plan, PlanOptions, Step};
 use recovery_core::recovery::{self, Recovered, Recovery, RecoveryStep};
@@ -13,8 +14,11 @@ use recovery_core::storage::{
     Access, EntryKind, LockMode, Name, PartitionDirectory, Storage, StorageError, exact,
 };
 
+use crate::mistake::Mistake;
 use crate::progress::ScanProgress;
 use crate::report::Mode;
+use crate::target::Target;
+use recovery_core::units::Incarnation;
 
 /// Bytes of the windows over the files: small enough to stay in a processor's cache.
 const WINDOW_BYTES: usize = 64 * 1024;
@@ -41,6 +45,8 @@ pub(crate) struct Found {
     pub(crate) fenced: Option<Vec<FencedFile>>,
     /// The step that failed.
     pub(crate) failed: Option<Step>,
+    /// The ranges of offsets that were given up just now; `None` if none was to be.
+    pub(crate) given_up: Option<Vec<LostRange>>,
 }
 
 impl Found {
@@ -53,11 +59,12 @@ impl Found {
             plan: Plan::default(),
             fenced: None,
             failed: None,
+            given_up: None,
         }
     }
 
     fn new<S: Storage>(mode: Mode, recovered: Recovered<S>) -> Self {
-        let is_applied = mode == Mode::Apply && recovered.stopped_at.is_none();
+        let is_applied = matches!(mode, Mode::Apply | Mode::AcceptLoss) && recovered.stopped_at.is_none();
         Self {
             work: Some(recovered.facts.work),
             facts: recovered.is_observed.then_some(recovered.facts),
@@ -65,6 +72,7 @@ impl Found {
             plan: recovered.plan,
             fenced: is_applied.then_some(recovered.fenced),
             failed: recovered.stopped_at,
+            given_up: None,
         }
     }
 }
@@ -82,7 +90,7 @@ pub(crate) fn run<S: Storage>(
     };
     let lock = match mode {
         Mode::Check | Mode::Plan => LockMode::Shared,
-        Mode::Apply => LockMode::Exclusive,
+        Mode::Apply | Mode::AcceptLoss | Mode::Adopt => LockMode::Exclusive,
     };
     let found = match partition.lock(storage, lock) {
         Ok(()) => recover(storage, &partition, expectation, mode),
@@ -90,6 +98,84 @@ pub(crate) fn run<S: Storage>(
     };
     partition.close(storage);
     found
+}
+
+/// Opens and locks a partition that is to be changed, does `work` with it, and closes it.
+fn alone<S: Storage>(
+    storage: &S,
+    target: &Target,
+    work: impl FnOnce(&PartitionDirectory<S>) -> Result<Found, Mistake>,
+) -> Result<Found, Mistake> {
+    let partition = match PartitionDirectory::open(storage, &target.components) {
+        Ok(partition) => partition,
+        Err(error) => return Ok(Found::unavailable(&Unavailable::Io(error))),
+    };
+    let found = match partition.lock(storage, LockMode::Exclusive) {
+        Ok(()) => work(&partition),
+        Err(cause) => Ok(Found::unavailable(&cause)),
+    };
+    partition.close(storage);
+    found
+}
+
+/// Gives up the offsets in `named`, if just those are lost.
+///
+/// # Errors
+///
+/// When others are; nothing was changed.
+pub(crate) fn accept_loss<S: Storage>(
+    storage: &S,
+    target: &Target,
+    expectation: Expectation,
+    named: &[LostRange],
+    new_ledger: Incarnation,
+) -> Result<Found, Mistake> {
+    alone(storage, target, |partition| {
+        let mut workspace = Workspace::new(WINDOW_BYTES);
+        let mut accepting = AcceptingLoss::new(expectation, PLAN_OPTIONS, new_ledger, named, &mut workspace);
+        while accepting
+            .step(storage, partition, &mut workspace, STEP_BYTES)
+            .map_err(|mistake| Mistake::WrongRange { sentence: mistake.to_string() })?
+            == Progress::More
+        {}
+        let AcceptedLoss { lost, is_accepted, mut recovered } = accepting.finish();
+        if let Some(ledger) = recovered.ledger.take() {
+            ledger.close(storage);
+        }
+        let given_up = is_accepted.then_some(lost);
+        Ok(Found { given_up, ..Found::new(Mode::AcceptLoss, recovered) })
+    })
+}
+
+/// Sets the ledger aside, and looks at what is left.
+///
+/// # Errors
+///
+/// When there is none; nothing was changed.
+pub(crate) fn adopt<S: Storage>(
+    storage: &S,
+    target: &Target,
+    expectation: Expectation,
+) -> Result<Found, Mistake> {
+    alone(storage, target, |partition| {
+        let unavailable = |error| Ok(Found::unavailable(&Unavailable::Io(error)));
+        let mut adopting = match Adopting::begin(storage, partition, expectation) {
+            Ok(Ok(adopting)) => adopting,
+            Ok(Err(mistake)) => return Err(Mistake::NoLedger { sentence: mistake.to_string() }),
+            Err(error) => return unavailable(error),
+        };
+        let mut workspace = Workspace::new(WINDOW_BYTES);
+        loop {
+            match adopting.step(storage, partition, &mut workspace, STEP_BYTES) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Done) => break,
+                Err(error) => return unavailable(error),
+            }
+        }
+        let fenced = adopting.finish(storage);
+        let found = recover(storage, partition, expectation, Mode::Adopt);
+        Ok(Found { fenced: Some(fenced), ..found })
+    })
 }
 
 fn recover<S: Storage>(
@@ -101,8 +187,8 @@ fn recover<S: Storage>(
     let progress = ScanProgress::new(scan_bytes(storage, partition));
     let mut workspace = Workspace::new(WINDOW_BYTES);
     let depth = match mode {
-        Mode::Check | Mode::Plan => recovery::Mode::Look,
-        Mode::Apply => recovery::Mode::Repair,
+        Mode::Check | Mode::Plan | Mode::Adopt => recovery::Mode::Look,
+        Mode::Apply | Mode::AcceptLoss => recovery::Mode::Repair,
     };
     let mut recovery = Recovery::new(expectation, depth, PLAN_OPTIONS, &mut workspace);
     while recovery.step(storage, partition, &mut workspace, STEP_BYTES) == Progress::More {

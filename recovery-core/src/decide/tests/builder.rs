@@ -70,6 +70,7 @@ pub(super) fn segment(start: u64, messages: u64) -> Segment {
             survivor_count: 0,
             survivors: Vec::new(),
             survivors_next_offset: None,
+            runs: Vec::new(),
             stray_count: 0,
             strays: Vec::new(),
             candidates: 0,
@@ -77,6 +78,7 @@ pub(super) fn segment(start: u64, messages: u64) -> Segment {
         evidence: Evidence::Unknown,
         mark: None,
         seal: None,
+        accepts_loss: false,
         index: IndexFacts {
             state: IndexState::Good,
             length: Some(Length::ZERO),
@@ -177,7 +179,13 @@ pub(super) fn with_ledger(segments: impl IntoIterator<Item = Segment>) -> Partit
     let mut partition = partition(segments);
     let marked = partition.0.segments.iter().filter_map(|facts| {
         let newest = facts.mark?;
-        Some(SegmentMarks { segment: facts.start, newest, seal: facts.seal, checks: Vec::new() })
+        Some(SegmentMarks {
+            segment: facts.start,
+            newest,
+            seal: facts.seal,
+            accepts_loss: facts.accepts_loss,
+            checks: Vec::new(),
+        })
     });
     let gaps = partition.0.segments.iter().filter_map(|facts| {
         let seal = facts.seal?;
@@ -234,7 +242,13 @@ impl Partition {
     pub(super) fn marked_elsewhere(mut self, segment: u64, messages: u64) -> Self {
         let newest = mark(segment, messages * BATCH, segment + messages);
         let segments = &mut self.ledger().segments;
-        segments.push(SegmentMarks { segment: newest.segment, newest, seal: None, checks: Vec::new() });
+        segments.push(SegmentMarks {
+            segment: newest.segment,
+            newest,
+            seal: None,
+            accepts_loss: false,
+            checks: Vec::new(),
+        });
         segments.sort_by_key(|marks| marks.segment);
         self
     }

@@ -41,8 +41,8 @@ fn record(draw: &mut Draw<'_>, marks: &[Mark], slot: u64) -> [u8; 128] {
         7 => LedgerKind::Recovered { mark },
         8 => {
             let first = if draw.one_in(4) { Offset::new(draw.number()) } else { mark.next_offset };
-            let last = first.checked_add(draw.below(12) as u64).unwrap_or(first);
-            LedgerKind::AcceptedLoss { mark, first, last }
+            let next = first.checked_add(draw.below(13) as u64).unwrap_or(first);
+            LedgerKind::AcceptedLoss { mark, first, next }
         }
         _ => LedgerKind::CleanStop { mark },
     };

@@ -1,6 +1,7 @@
 //! The built `recover`, run as a person or a program runs it: what it prints where, how it ends, and that
 //! it changes nothing it should not.
 
+mod exits;
 mod inspection;
 mod mistakes;
 mod names;

@@ -120,7 +120,8 @@ fn numbers_make_sense(record: &Record) -> bool {
         mark.position != 0 || (mark.next_offset == mark.segment && mark.chain_hash == start);
     let kind_is_possible = match record.kind {
         Kind::Sealed { next_start } => next_start >= mark.next_offset,
-        Kind::AcceptedLoss { first, last } => first <= last,
+        // One behind the last offset; where 0 is behind it, or the first, no offset is lost.
+        Kind::AcceptedLoss { first, last } => first <= last.wrapping_add(1),
         Kind::Opened | Kind::Frontier | Kind::Floor | Kind::Reserved | Kind::Recovered | Kind::CleanStop => {
             true
         }

@@ -260,11 +260,14 @@ fn find(image: &Image, expected: &Expectation) -> Option<(Findings, Vec<SegmentS
     let floor = testimony.as_ref().map_or(0, |testimony| testimony.floor);
     let mut segments = Vec::new();
     let mut expired = Vec::new();
+    let starts: Vec<u64> = names.iter().map(|(start, _)| *start).collect();
     for (start, content) in names {
         if start < floor {
             expired.push(SegmentStart::new(start));
         } else {
-            segments.push(find_segment(image, expected, testimony.as_ref(), start, content)?);
+            let next_start = starts.iter().copied().find(|next| *next > start);
+            let testimony = testimony.as_ref();
+            segments.push(find_segment(image, expected, testimony, (start, next_start), content)?);
         }
     }
     let findings = Findings { is_foreign_ledger, superblock, has_unexpected_file, testimony, segments };
@@ -306,7 +309,7 @@ fn find_segment(
     image: &Image,
     expected: &Expectation,
     testimony: Option<&Testimony>,
-    start: u64,
+    (start, next_start): (u64, Option<u64>),
     content: &Content,
 ) -> Option<SegmentFindings> {
     let Content::File(file) = content else { return None };
@@ -326,8 +329,12 @@ fn find_segment(
         testimony,
     };
     let walk = walk::walk(log, place);
-    let chain = rest::Chain { partition_id: place.partition_id, next_offset: walk.next_offset };
-    let rest = rest::look(log, walk.end, chain);
+    let mut barred = testimony.map_or(Vec::new(), Testimony::gaps);
+    barred.extend(next_start.map(|next| (next, u64::MAX)));
+    let chain = rest::Chain { partition_id: place.partition_id, next_offset: walk.next_offset, barred };
+    let rest = rest::look(log, walk.end, &chain);
+    let is_accepting = testimony.is_some_and(|testimony| testimony.accepting.contains(&start));
+    let carried = if is_accepting { rest.runs } else { Vec::new() };
     let evidence =
         relation::evidence(start, &walk, testimony, expected.durability, index_bytes.unwrap_or(&[]));
     Some(SegmentFindings {
@@ -340,6 +347,7 @@ fn find_segment(
         stop: walk.stop,
         residue: rest.kind,
         survivors_next_offset: rest.survivors_next_offset,
+        carried,
         evidence,
         index: index::state(index_bytes, &walk.batches),
     })

@@ -9,9 +9,10 @@ use recovery_core::observe::Residue;
 
 use super::batch::{Batch, FRAME_BYTES, HEADER_BYTES, frame_length, frame_matches, next_candidate, verify};
 use super::little_endian::is_all_zero;
+use super::walk::CEILING_BYTES;
 
 /// What a residue holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rest {
     /// Its kind.
     pub(super) kind: Residue,
@@ -19,19 +20,36 @@ pub(super) struct Rest {
     pub(super) length: u64,
     /// One behind the largest offset that a survivor in it holds.
     pub(super) survivors_next_offset: Option<u64>,
+    /// Runs of batches that a loss, once accepted, carries over.
+    pub(super) runs: Vec<Run>,
+}
+
+/// Batches that follow each other in bytes and offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Position of the first.
+    pub(super) position: usize,
+    end: usize,
+    /// First offset.
+    pub(super) first: u64,
+    /// One behind the last.
+    pub(super) next: u64,
 }
 
 /// The chain that a survivor would continue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Chain {
     pub(super) partition_id: u64,
     pub(super) next_offset: u64,
+    /// Offsets that are another segment's, or recorded as nobody's: `[first, next)`.
+    pub(super) barred: Vec<(u64, u64)>,
 }
 
 /// Looks at everything from `stop` to the end of the log.
-pub(super) fn look(log: &[u8], stop: usize, chain: Chain) -> Rest {
+pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
     let bytes = &log[stop..];
-    let mut rest = Rest { kind: Residue::None, length: bytes.len() as u64, survivors_next_offset: None };
+    let (kind, length) = (Residue::None, bytes.len() as u64);
+    let mut rest = Rest { kind, length, survivors_next_offset: None, runs: Vec::new() };
     if bytes.is_empty() {
         return rest;
     }
@@ -54,7 +72,9 @@ pub(super) fn look(log: &[u8], stop: usize, chain: Chain) -> Rest {
             from = at + 1;
             continue;
         };
-        match survivor_next_offset(&batch, (at - stop) as u64, chain) {
+        let survivor = survivor_next_offset(&batch, (at - stop) as u64, chain);
+        gather(&mut rest.runs, &batch, at, chain, survivor.is_some() || at == stop);
+        match survivor {
             Some(next_offset) => {
                 rest.kind = Residue::Survivor;
                 rest.survivors_next_offset = rest.survivors_next_offset.max(Some(next_offset));
@@ -67,8 +87,30 @@ pub(super) fn look(log: &[u8], stop: usize, chain: Chain) -> Rest {
     rest
 }
 
+/// Adds a batch to the runs, if it holds offsets of its own behind all before it.
+fn gather(runs: &mut Vec<Run>, batch: &Batch, at: usize, chain: &Chain, is_admitted: bool) {
+    let Some(next) = batch.next_offset() else { return };
+    let behind = runs.last().map_or(chain.next_offset, |run| run.next);
+    let first = batch.base_offset;
+    let is_barred = chain.barred.iter().any(|(from, to)| *from < next && first < *to);
+    if batch.partition_id != chain.partition_id
+        || batch.length as u64 > CEILING_BYTES
+        || first < behind
+        || is_barred
+    {
+        return;
+    }
+    match runs.last_mut() {
+        Some(run) if run.end == at && run.next == first => (run.end, run.next) = (at + batch.length, next),
+        Some(_) | None if is_admitted && batch.messages > 0 => {
+            runs.push(Run { position: at, end: at + batch.length, first, next });
+        }
+        Some(_) | None => {}
+    }
+}
+
 /// One behind the last offset of a batch that continues the chain; `None` if the batch is a stray.
-fn survivor_next_offset(batch: &Batch, skipped_bytes: u64, chain: Chain) -> Option<u64> {
+fn survivor_next_offset(batch: &Batch, skipped_bytes: u64, chain: &Chain) -> Option<u64> {
     if batch.partition_id != chain.partition_id {
         return None;
     }

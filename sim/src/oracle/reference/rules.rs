@@ -5,6 +5,7 @@
 
 use recovery_core::observe::{Evidence, IndexState, Residue, Stop};
 
+use super::rest::Run;
 use super::superblock::Superblock;
 use super::testimony::Testimony;
 
@@ -20,7 +21,7 @@ pub(super) struct Findings {
 }
 
 /// Everything found about one segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SegmentFindings {
     pub(super) start: u64,
     pub(super) log_bytes: u64,
@@ -31,6 +32,8 @@ pub(super) struct SegmentFindings {
     pub(super) stop: Stop,
     pub(super) residue: Residue,
     pub(super) survivors_next_offset: Option<u64>,
+    /// What is still to be carried over behind an accepted loss.
+    pub(super) carried: Vec<Run>,
     pub(super) evidence: Evidence,
     pub(super) index: IndexState,
 }
@@ -140,8 +143,36 @@ fn missing_segment(findings: &Findings) -> Option<u64> {
     marked.or(first.map(|_| testimony.floor))
 }
 
+/// One segment of the chain as it will be once everything is carried over.
+#[derive(Clone, Copy)]
+struct Part {
+    start: u64,
+    next_offset: u64,
+    batches: u64,
+}
+
+fn parts(findings: &Findings) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for segment in &findings.segments {
+        let &SegmentFindings { start, next_offset, batches, proven_bytes, .. } = segment;
+        let mut own = Part { start, next_offset, batches };
+        let mut carried = segment.carried.iter().peekable();
+        let is_own = |run: &&&Run| {
+            run.first == start || (run.first == next_offset && run.position as u64 == proven_bytes)
+        };
+        if let Some(run) = carried.peek().filter(is_own) {
+            own = Part { next_offset: run.next, batches: batches + 1, ..own };
+            carried.next();
+        }
+        parts.push(own);
+        parts.extend(carried.map(|run| Part { start: run.first, next_offset: run.next, batches: 1 }));
+    }
+    parts
+}
+
 fn broken_chain(findings: &Findings) -> Option<Judgement> {
-    let neighbours = || findings.segments.iter().zip(findings.segments.iter().skip(1));
+    let parts = parts(findings);
+    let neighbours = || parts.iter().zip(parts.iter().skip(1));
     let explains = |first, next| {
         findings.testimony.as_ref().is_some_and(|testimony| testimony.explains_gap(first, next))
     };
@@ -151,15 +182,15 @@ fn broken_chain(findings: &Findings) -> Option<Judgement> {
     if is_served_empty(findings) {
         return None;
     }
-    let is_sealed_empty = |segment: &SegmentFindings| {
+    let is_sealed_empty = |segment: &Part| {
         let seal = findings.testimony.as_ref().and_then(|testimony| testimony.seal(segment.start));
         seal.is_some_and(|seal| seal.length == 0)
     };
     // What an accepted loss explains was empty for a reason: a crash after that record must repeat it.
-    let is_unexplained = |earlier: &SegmentFindings, later: &SegmentFindings| {
+    let is_unexplained = |earlier: &Part, later: &Part| {
         later.start > earlier.next_offset && !explains(earlier.next_offset, later.start)
     };
-    let is_empty = |segment: &SegmentFindings| segment.batches == 0 && !is_sealed_empty(segment);
+    let is_empty = |segment: &Part| segment.batches == 0 && !is_sealed_empty(segment);
     if let Some((earlier, _)) =
         neighbours().find(|(earlier, later)| is_empty(earlier) && is_unexplained(earlier, later))
     {
@@ -183,7 +214,7 @@ fn is_served_empty(findings: &Findings) -> bool {
 fn serve(findings: &Findings) -> Judgement {
     let testimony = findings.testimony.as_ref();
     let floor = testimony.map_or(0, |testimony| testimony.floor);
-    let chain_end = findings.segments.last().map_or(floor, |last| last.next_offset);
+    let chain_end = parts(findings).last().map_or(floor, |last| last.next_offset);
     let cut_survivors_next_offset = findings
         .segments
         .iter()
@@ -191,6 +222,7 @@ fn serve(findings: &Findings) -> Judgement {
         .filter_map(|segment| segment.survivors_next_offset)
         .max();
     let seals = testimony.map_or(&[][..], |testimony| &testimony.seals);
+    let gaps = testimony.map_or(Vec::new(), Testimony::gaps);
     let superblock_frontier = match findings.superblock {
         Superblock::Frontier(frontier) => frontier,
         Superblock::Foreign | Superblock::Unreadable => {
@@ -202,6 +234,7 @@ fn serve(findings: &Findings) -> Judgement {
     let next_offset = lower_bounds
         .into_iter()
         .chain(seals.iter().map(|seal| seal.next_start))
+        .chain(gaps.iter().map(|(_, next)| *next))
         .chain(cut_survivors_next_offset)
         .max()
         .expect("there are always lower bounds");

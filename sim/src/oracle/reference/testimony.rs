@@ -22,6 +22,8 @@ pub(super) struct Testimony {
     pub(super) seals: Vec<Seal>,
     /// Every range that the operator gave up.
     pub(super) accepted_losses: Vec<Gap>,
+    /// Segments whose newest mark is where the operator accepted a loss.
+    pub(super) accepting: Vec<u64>,
 }
 
 /// How a segment was closed.
@@ -93,6 +95,7 @@ fn testimony_of(records: &[Record]) -> Testimony {
         marks: Vec::new(),
         seals: Vec::new(),
         accepted_losses: Vec::new(),
+        accepting: Vec::new(),
     };
     for record in records {
         testimony.add(record);
@@ -108,13 +111,19 @@ impl Testimony {
         // The newest mark of a segment decides: a seal that it does not agree with is void.
         let agrees = |seal: &Seal| seal.length == mark.position && seal.next_offset == mark.next_offset;
         self.seals.retain(|older| older.segment != mark.segment || agrees(older));
+        self.accepting.retain(|segment| *segment != mark.segment);
         match record.kind {
             Kind::AcceptedLoss { first, last } => {
                 // It touches the segment whose prefix it ends, and those that start in the lost range.
-                let touches = |segment| mark.segment <= segment && segment <= last.max(mark.segment);
+                let next = last.wrapping_add(1);
+                let touches = |segment| segment == mark.segment || (mark.segment < segment && segment < next);
                 self.marks.retain(|older| !touches(older.segment));
                 self.seals.retain(|older| !touches(older.segment));
-                self.accepted_losses.push(Gap { first, last });
+                self.accepting.retain(|segment| !touches(*segment));
+                self.accepting.push(mark.segment);
+                if first < next {
+                    self.accepted_losses.push(Gap { first, last });
+                }
             }
             Kind::Sealed { next_start } => {
                 self.seals.retain(|older| older.segment != mark.segment);
@@ -155,6 +164,22 @@ impl Testimony {
     /// How a segment was closed, if it was.
     pub(super) fn seal(&self, segment: u64) -> Option<Seal> {
         self.seals.iter().find(|seal| seal.segment == segment).copied()
+    }
+
+    /// Where a segment ends by the records: at its seal, or where a loss was accepted.
+    pub(super) fn end(&self, segment: u64) -> Option<u64> {
+        let accepted = self.accepting.contains(&segment).then(|| self.newest_mark(segment)).flatten();
+        self.seal(segment).map(|seal| seal.length).or(accepted.map(|mark| mark.position))
+    }
+
+    /// Every recorded gap, from its first offset to the one behind its last.
+    pub(super) fn gaps(&self) -> Vec<(u64, u64)> {
+        let sealed = self.seals.iter().map(|seal| (seal.next_offset, seal.next_start));
+        let lost = self
+            .accepted_losses
+            .iter()
+            .filter_map(|gap| gap.last.checked_add(1).map(|next| (gap.first, next)));
+        sealed.chain(lost).filter(|(first, next)| first < next && *next > self.floor).collect()
     }
 
     /// Whether records explain that just the offsets from `first` to before `next` are missing. Several may

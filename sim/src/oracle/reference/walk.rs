@@ -10,7 +10,7 @@ use super::ledger_record::{Mark, chain_after, chain_start};
 use super::testimony::Testimony;
 
 /// The largest batch that any door lets in, in bytes.
-const CEILING_BYTES: u64 = 256 * 1024 * 1024 + 256;
+pub(super) const CEILING_BYTES: u64 = 256 * 1024 * 1024 + 256;
 
 /// What a walk needs to know about the place of a log.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub(super) struct Proven {
 pub(super) fn walk(log: &[u8], place: Place<'_>) -> Walk {
     let segment = place.segment;
     let marks = place.testimony.map_or(Vec::new(), |testimony| testimony.marks_of(segment));
-    let sealed = place.testimony.and_then(|testimony| testimony.seal(segment)).map(|seal| seal.length);
+    let sealed = place.testimony.and_then(|testimony| testimony.end(segment));
     let mut chain =
         place.testimony.map_or(0, |testimony| chain_start(place.namespace, testimony.incarnation, segment));
     let mut walk = Walk { end: 0, next_offset: segment, batches: Vec::new(), messages: 0, stop: Stop::End };

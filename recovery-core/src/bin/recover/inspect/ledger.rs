@@ -75,9 +75,12 @@ fn summary(record: &LedgerRecord) -> String {
         LedgerKind::Recovered { mark } => {
             format!("recovered, generation {}, {}", record.generation, mark_words(&mark))
         }
-        LedgerKind::AcceptedLoss { mark, first, last } => {
-            format!("accepted loss of {first} to {last}, {}", mark_words(&mark))
-        }
+        LedgerKind::AcceptedLoss { mark, first, next } => match next.before() {
+            Some(last) if first < next => {
+                format!("accepted loss of {first} to {last}, {}", mark_words(&mark))
+            }
+            Some(_) | None => format!("accepted loss of no offset, {}", mark_words(&mark)),
+        },
         LedgerKind::CleanStop { mark } => format!("clean stop, {}", mark_words(&mark)),
     };
     format!("{words}, epoch {}", record.epoch)

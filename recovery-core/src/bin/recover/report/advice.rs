@@ -2,7 +2,7 @@
 //!
 //! Promises: a hint names nothing that this build cannot do.
 
-use recovery_core::decide::{Disposition, Reason};
+use recovery_core::decide::{Disposition, LostRange, Reason};
 use recovery_core::observe::Unavailable;
 
 use super::{Mode, Report};
@@ -17,15 +17,18 @@ pub(super) fn hints(report: &Report<'_>) -> Vec<String> {
     }
     match &report.found.verdict.disposition {
         Disposition::Serve | Disposition::ServeFrom { .. } => match report.mode {
-            Mode::Check if report.exit() == Exit::Repair => {
+            Mode::Check | Mode::Adopt if report.exit() == Exit::Repair => {
                 hints.push(format!("recover plan {directory} lists the steps"));
             }
             Mode::Plan if report.exit() == Exit::Repair => {
                 hints.push(format!("recover apply {directory} takes these steps"));
             }
-            Mode::Check | Mode::Plan | Mode::Apply => {}
+            Mode::Check | Mode::Plan | Mode::Apply | Mode::AcceptLoss | Mode::Adopt => {}
         },
-        Disposition::Refuse(reason) => hints.extend(for_reason(reason, report.replicas)),
+        Disposition::Refuse(reason) => {
+            hints.extend(for_reason(reason, report.replicas));
+            hints.extend(report.lost().map(|lost| accepting(&directory.to_string(), &lost.ranges)));
+        }
         Disposition::Unavailable(Unavailable::Locked) => {
             hints.push("a server or another recover has the partition open; stop it first".to_owned());
         }
@@ -41,6 +44,19 @@ pub(super) fn hints(report: &Report<'_>) -> Vec<String> {
         }
     }
     hints
+}
+
+/// How to serve what is left, if nothing else helps.
+fn accepting(directory: &str, ranges: &[LostRange]) -> String {
+    let flags: Vec<String> =
+        ranges.iter().map(|range| format!(" --range {}-{}", range.first, range.last)).collect();
+    let flags = flags.concat();
+    if ranges.is_empty() {
+        return format!("recover accept-loss {directory} serves the rest; no offset is lost by it");
+    }
+    format!(
+        "if they are nowhere else, recover accept-loss {directory}{flags} gives them up and serves the rest"
+    )
 }
 
 fn for_reason(reason: &Reason, replicas: u8) -> Option<String> {

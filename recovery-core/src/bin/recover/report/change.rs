@@ -21,6 +21,7 @@ struct Tally {
     files_set_aside: u64,
     indexes_written: u64,
     records_added: u64,
+    segments_made: u64,
 }
 
 impl Tally {
@@ -34,10 +35,16 @@ impl Tally {
                 Step::CutLog { .. } => tally.logs_cut += 1,
                 Step::SetAside { .. } => tally.files_set_aside += 1,
                 Step::InstallIndex { .. } => tally.indexes_written += 1,
-                Step::ReserveOffset { .. } | Step::RecordRecovered { .. } | Step::RecordCleanStop { .. } => {
+                Step::InstallRun { .. } => tally.segments_made += 1,
+                Step::RecordSealed { .. }
+                | Step::RecordFrontier { .. }
+                | Step::ReserveOffset { .. }
+                | Step::RecordRecovered { .. }
+                | Step::RecordCleanStop { .. } => {
                     tally.records_added += 1;
                 }
-                Step::Identify { .. }
+                Step::StageRun { .. }
+                | Step::Identify { .. }
                 | Step::MakeFence
                 | Step::CheckZeros { .. }
                 | Step::WriteReason
@@ -58,6 +65,7 @@ pub(super) fn summary(steps: &[Step], tense: Tense) -> String {
         Tense::Past => past,
     };
     let parts = [
+        (tally.segments_made, verb("carry batches over into", "carried batches over into"), "segment", ""),
         (tally.bytes_copied, verb("copy", "copied"), "byte", " aside"),
         (tally.logs_cut, "cut", "log", ""),
         (tally.files_set_aside, verb("move", "moved"), "file", " aside"),

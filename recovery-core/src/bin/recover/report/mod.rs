@@ -17,7 +17,7 @@ pub(crate) mod stop_text;
 pub(crate) use object::{ErrorObject, PartitionObject};
 pub(crate) use partition_text::text;
 
-use recovery_core::decide::{Disposition, SegmentVerdict};
+use recovery_core::decide::{Disposition, Losses, SegmentVerdict, Unacceptable, losses};
 use recovery_core::observe::{PartitionFacts, SegmentFacts};
 
 use crate::exit::Exit;
@@ -33,6 +33,10 @@ pub(crate) enum Mode {
     Plan,
     /// Repair.
     Apply,
+    /// Give up what is lost, and repair.
+    AcceptLoss,
+    /// Set the ledger aside, and look.
+    Adopt,
 }
 
 /// How far a plan is carried out.
@@ -63,19 +67,33 @@ impl<'a> Report<'a> {
     /// How the command ends.
     pub(crate) fn exit(&self) -> Exit {
         match self.found.verdict.disposition {
-            Disposition::Serve | Disposition::ServeFrom { .. } if !self.found.plan.repairs() => Exit::Clean,
+            Disposition::Serve | Disposition::ServeFrom { .. } if !self.repairs() => Exit::Clean,
             Disposition::Serve | Disposition::ServeFrom { .. } => Exit::Repair,
             Disposition::Refuse(_) => Exit::Refused,
             Disposition::Unavailable(_) => Exit::Unavailable,
         }
     }
 
+    /// Whether something was repaired, or is to be.
+    fn repairs(&self) -> bool {
+        self.found.plan.repairs() || self.found.given_up.is_some()
+    }
+
+    /// What the partition has lost, if it is refused for that: ranges of offsets, or none.
+    fn lost(&self) -> Option<Losses> {
+        let is_refused = matches!(self.found.verdict.disposition, Disposition::Refuse(_));
+        match self.facts().filter(|_| is_refused).map(losses) {
+            Some(Ok(losses)) => Some(losses),
+            Some(Err(Unacceptable::NotRefused | Unacceptable::Undecidable(_))) | None => None,
+        }
+    }
+
     /// How far the plan is carried out.
     fn outcome(&self) -> Outcome {
         match self.mode {
-            Mode::Check | Mode::Plan => Outcome::Planned,
-            Mode::Apply if self.found.failed.is_some() => Outcome::Stopped,
-            Mode::Apply => Outcome::Applied,
+            Mode::Check | Mode::Plan | Mode::Adopt => Outcome::Planned,
+            Mode::Apply | Mode::AcceptLoss if self.found.failed.is_some() => Outcome::Stopped,
+            Mode::Apply | Mode::AcceptLoss => Outcome::Applied,
         }
     }
 

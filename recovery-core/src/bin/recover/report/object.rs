@@ -2,7 +2,7 @@
 //!
 //! Promises: the names, types and null rules of the contract. A field that is not known is null, never 0.
 
-use recovery_core::decide::{Action, Disposition, SegmentVerdict};
+use recovery_core::decide::{Action, Disposition, LostRange, SegmentVerdict};
 use recovery_core::observe::{PartitionFacts, SegmentFacts, Stop, Unavailable, Work};
 use recovery_core::storage::StorageError;
 use recovery_core::units::Offset;
@@ -27,6 +27,8 @@ pub(crate) struct PartitionObject {
     reason: Option<CauseObject>,
     next_offset: Option<u64>,
     gap: Option<GapObject>,
+    lost: Option<GapObject>,
+    lost_ranges: Option<Vec<GapObject>>,
     messages: Option<u64>,
     bytes_read: Option<u64>,
     bytes_hashed: Option<u64>,
@@ -39,6 +41,8 @@ pub(crate) struct PartitionObject {
     others: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Vec<StepObject>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given_up: Option<Vec<GapObject>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fenced: Option<Value>,
 }
@@ -72,6 +76,7 @@ impl PartitionObject {
     pub(crate) fn of(report: &Report<'_>) -> Self {
         let facts = report.facts();
         let verdict = &report.found.verdict;
+        let lost = report.lost();
         let counted = |count: fn(&Work) -> u64| report.found.work.as_ref().map(count);
         Self {
             version: VERSION,
@@ -80,6 +85,8 @@ impl PartitionObject {
             reason: CauseObject::of(&verdict.disposition, &report.target.name()),
             next_offset: verdict.next_offset.map(Offset::get),
             gap: gap(&verdict.disposition),
+            lost: lost.as_ref().and_then(|lost| hull(&lost.ranges)),
+            lost_ranges: lost.as_ref().map(|lost| lost.ranges.iter().map(GapObject::of).collect()),
             messages: facts.map(messages),
             bytes_read: counted(|work| work.bytes_read),
             bytes_hashed: counted(|work| work.bytes_hashed),
@@ -95,14 +102,29 @@ impl PartitionObject {
                 .map(|facts| facts.listing.others.iter().map(|entry| entry.name.to_string()).collect()),
             steps: match report.mode {
                 Mode::Plan => Some(report.found.plan.steps.iter().map(StepObject::of).collect()),
-                Mode::Check | Mode::Apply => None,
+                Mode::Check | Mode::Apply | Mode::AcceptLoss | Mode::Adopt => None,
             },
-            fenced: (report.mode == Mode::Apply).then(|| match &report.found.fenced {
-                Some(files) => files.iter().map(ToString::to_string).collect(),
-                None => Value::Null,
-            }),
+            given_up: report.found.given_up.as_ref().map(|ranges| ranges.iter().map(GapObject::of).collect()),
+            fenced: matches!(report.mode, Mode::Apply | Mode::AcceptLoss | Mode::Adopt).then(
+                || match &report.found.fenced {
+                    Some(files) => files.iter().map(ToString::to_string).collect(),
+                    None => Value::Null,
+                },
+            ),
         }
     }
+}
+
+impl GapObject {
+    fn of(range: &LostRange) -> Self {
+        Self { first_offset: range.first.get(), last_offset: range.last.get() }
+    }
+}
+
+/// From the first offset that is lost to the last.
+fn hull(ranges: &[LostRange]) -> Option<GapObject> {
+    let (first, last) = (ranges.first()?, ranges.last()?);
+    Some(GapObject { first_offset: first.first.get(), last_offset: last.last.get() })
 }
 
 /// Messages of all proven prefixes.

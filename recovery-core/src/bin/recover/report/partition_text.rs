@@ -3,7 +3,7 @@
 //! Promises: nothing is announced that does not happen; advice stands apart, in lines that start with
 //! `hint:`. Leaves out: colours, which the stream takes out where none are wanted.
 
-use recovery_core::decide::Disposition;
+use recovery_core::decide::{Disposition, LostRange};
 use recovery_core::observe::{OtherEntry, PartitionFacts};
 use recovery_core::storage::EntryKind;
 
@@ -32,6 +32,7 @@ pub(crate) fn text(report: &Report<'_>) -> String {
     if let Some(facts) = report.facts() {
         text.push_str(&segments(report));
         text.push_str(&names(facts));
+        text.push_str(&lost(report));
     }
     if report.mode == Mode::Plan && !report.found.plan.is_empty() {
         let steps = step::text(&report.found.plan.steps);
@@ -109,6 +110,20 @@ fn whole_run(lines: &[String]) -> String {
     format!("{first}  {between}\n{last}")
 }
 
+/// Which offsets a refused partition has lost, or which were given up.
+fn lost(report: &Report<'_>) -> String {
+    let told = |lead: &str, ranges: &[LostRange]| {
+        let list = ranges.iter().map(|range| format!("offsets {range}")).collect::<Vec<_>>().join(", ");
+        let list = if ranges.is_empty() { "no offset".to_owned() } else { list };
+        format!("\n{}", paragraph(lead, &list))
+    };
+    match (&report.found.given_up, report.lost()) {
+        (Some(ranges), _) => told("given up: ", ranges),
+        (None, Some(lost)) => told("lost: ", &lost.ranges),
+        (None, None) => String::new(),
+    }
+}
+
 /// The ledger where it is not whole, and what else lies in the directory.
 fn names(facts: &PartitionFacts) -> String {
     let listing = &facts.listing;
@@ -147,18 +162,23 @@ fn closing(report: &Report<'_>) -> String {
     let Some(work) = report.found.work else { return String::new() };
     let steps = &report.found.plan.steps;
     let source = match report.mode {
-        Mode::Check | Mode::Plan => "through the page cache",
-        Mode::Apply => "the page cache dropped first",
+        Mode::Check | Mode::Plan | Mode::Adopt => "through the page cache",
+        Mode::Apply | Mode::AcceptLoss => "the page cache dropped first",
     };
     let read =
         format!("{} read and {} hashed, {source}", counted(work.bytes_read, "byte"), work.bytes_hashed);
     let changed = match report.mode {
-        Mode::Apply if report.found.failed.is_some() => "the repair did not come to its end".to_owned(),
-        Mode::Apply if !steps.is_empty() => change::summary(steps, Tense::Past),
-        Mode::Check | Mode::Plan | Mode::Apply => "nothing was changed".to_owned(),
+        Mode::Apply | Mode::AcceptLoss if report.found.failed.is_some() => {
+            "the repair did not come to its end".to_owned()
+        }
+        Mode::Apply | Mode::AcceptLoss if !steps.is_empty() => change::summary(steps, Tense::Past),
+        Mode::Adopt if report.found.fenced.is_some() => "the ledger was moved into the fence".to_owned(),
+        Mode::Check | Mode::Plan | Mode::Apply | Mode::AcceptLoss | Mode::Adopt => {
+            "nothing was changed".to_owned()
+        }
     };
     let mut text = format!("\n{}", paragraph("", &format!("{read}; {changed}")));
-    if report.mode == Mode::Check && !steps.is_empty() {
+    if matches!(report.mode, Mode::Check | Mode::Adopt) && !steps.is_empty() {
         text.push_str(&paragraph("", &format!("apply would {}", change::summary(steps, Tense::Future))));
     }
     for file in report.found.fenced.iter().flatten() {

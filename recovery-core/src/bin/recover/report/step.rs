@@ -32,7 +32,7 @@ fn fields(step: &Step) -> Fields {
         Step::Identify { position, length, .. } => {
             vec![("position", position.get().into()), ("length", length.map(Length::get).into())]
         }
-        Step::CheckZeros { position, length, .. } => {
+        Step::CheckZeros { position, length, .. } | Step::StageRun { position, length, .. } => {
             vec![("position", position.get().into()), ("length", length.get().into())]
         }
         Step::SaveResidue { position, length, checksum, .. } => vec![
@@ -48,7 +48,12 @@ fn fields(step: &Step) -> Fields {
         Step::StageIndex { entries, sync, .. } => {
             vec![("entries", (*entries).into()), ("sync", (*sync).into())]
         }
-        Step::RecordRecovered { mark } => mark_fields(mark),
+        Step::RecordSealed { mark, next_start } => {
+            let mut fields = mark_fields(mark);
+            fields.push(("next_start", next_start.get().into()));
+            fields
+        }
+        Step::RecordRecovered { mark } | Step::RecordFrontier { mark } => mark_fields(mark),
         Step::RecordCleanStop { mark, next_offset } => {
             let mut fields = mark_fields(mark);
             fields.push(("reserved_offset", next_offset.get().into()));
@@ -59,6 +64,7 @@ fn fields(step: &Step) -> Fields {
         | Step::SyncFence
         | Step::SetAside { .. }
         | Step::InstallIndex { .. }
+        | Step::InstallRun { .. }
         | Step::SyncDirectory => Vec::new(),
     })
 }
@@ -86,6 +92,20 @@ pub(super) fn text(steps: &[Step]) -> String {
 pub(super) fn sentence(step: &Step) -> String {
     let file = step.file().map_or_else(String::new, |file| file.to_string());
     match step {
+        Step::StageRun { segment, position, length, .. } => format!(
+            "write {file}, synced, with {} of segment {segment} from byte {position}",
+            counted(length.get(), "byte")
+        ),
+        Step::InstallRun { .. } => format!("rename the new segment to {file}"),
+        Step::RecordSealed { mark, next_start } => {
+            format!(
+                "record in the {file} that segment {} is sealed, and the next starts at {next_start}",
+                mark.segment
+            )
+        }
+        Step::RecordFrontier { mark } => {
+            format!("record in the {file} that segment {} is proven below {}", mark.segment, mark.next_offset)
+        }
         Step::Identify { position, length: Some(length), .. } => {
             format!(
                 "read {} of {file} from byte {position}, to name their copy",

@@ -55,7 +55,14 @@ fn a_wrong_command_line_gets_one_plain_sentence() {
         sentence("check DIR --replicas 0"),
         "error: invalid value '0' for '--replicas <N>': 0 is not in 1..=255"
     );
-    assert_eq!(sentence("accept-loss DIR"), "error: unrecognized subcommand 'accept-loss'");
+    assert_eq!(sentence("accept DIR"), "error: unrecognized subcommand 'accept'");
+    let wrong = |range: &str| sentence(&format!("accept-loss DIR --range {range}"));
+    let lead = "error: invalid value '5' for '--range <FIRST-LAST>':";
+    assert_eq!(wrong("5"), format!("{lead} a range is two offsets, both inclusive, as in 5-7"));
+    let lead = "error: invalid value '7-5' for '--range <FIRST-LAST>':";
+    assert_eq!(wrong("7-5"), format!("{lead} the range 7-5 ends before it begins"));
+    assert!(wrong("1-18446744073709551616").contains("a range is two offsets"), "no u64");
+    assert!(wrong("+1-2").contains("a range is two offsets"), "only digits");
     assert_eq!(sentence("check"), "error: the following required arguments were not provided:");
 }
 

@@ -36,7 +36,7 @@ fn a_served_partition_has_every_field_in_its_place() {
     let verdict = found(&facts, Disposition::Serve, &[Action::Keep, Action::Keep]);
     assert_eq!(
         object(Mode::Check, &verdict),
-        r#"{"version":1,"namespace":"1/2/3","disposition":"serve","reason":null,"next_offset":40,"gap":null,"messages":40,"bytes_read":4000,"bytes_hashed":3500,"bytes_walked":480,"longest_step_bytes":4096,"ledger":{"state":"absent","records":null,"skipped":null,"newest":null,"reserved_offset":null},"segments":[{"start_offset":0,"log_bytes":4000,"proven_bytes":4000,"end_offset":39,"messages":40,"batches":4,"stop":"end","residue":"none","evidence":"unknown","index":"good","action":"keep","saved_bytes":0},{"start_offset":40,"log_bytes":0,"proven_bytes":0,"end_offset":null,"messages":0,"batches":0,"stop":"end","residue":"none","evidence":"unknown","index":"good","action":"keep","saved_bytes":0}],"expired":[7],"scratch":["00000000000000000900.index"],"others":["offsets"]}"#
+        r#"{"version":1,"namespace":"1/2/3","disposition":"serve","reason":null,"next_offset":40,"gap":null,"lost":null,"lost_ranges":null,"messages":40,"bytes_read":4000,"bytes_hashed":3500,"bytes_walked":480,"longest_step_bytes":4096,"ledger":{"state":"absent","records":null,"skipped":null,"newest":null,"reserved_offset":null},"segments":[{"start_offset":0,"log_bytes":4000,"proven_bytes":4000,"end_offset":39,"messages":40,"batches":4,"stop":"end","residue":"none","evidence":"unknown","index":"good","action":"keep","saved_bytes":0},{"start_offset":40,"log_bytes":0,"proven_bytes":0,"end_offset":null,"messages":0,"batches":0,"stop":"end","residue":"none","evidence":"unknown","index":"good","action":"keep","saved_bytes":0}],"expired":[7],"scratch":["00000000000000000900.index"],"others":["offsets"]}"#
     );
 }
 
@@ -62,7 +62,7 @@ fn what_could_not_be_read_is_null_and_never_zero() {
     let error = StorageError { call: Call::Read, file: name("00000000000000000000.log"), errno: Errno::IO };
     assert_eq!(
         object(Mode::Check, &Found::unavailable(&Unavailable::Io(error))),
-        r#"{"version":1,"namespace":"1/2/3","disposition":"unavailable","reason":{"code":"io","sentence":"read of 00000000000000000000.log failed with EIO","call":"read","file":"00000000000000000000.log","error":"EIO"},"next_offset":null,"gap":null,"messages":null,"bytes_read":null,"bytes_hashed":null,"bytes_walked":null,"longest_step_bytes":null,"ledger":null,"segments":null,"expired":null,"scratch":null,"others":null}"#
+        r#"{"version":1,"namespace":"1/2/3","disposition":"unavailable","reason":{"code":"io","sentence":"read of 00000000000000000000.log failed with EIO","call":"read","file":"00000000000000000000.log","error":"EIO"},"next_offset":null,"gap":null,"lost":null,"lost_ranges":null,"messages":null,"bytes_read":null,"bytes_hashed":null,"bytes_walked":null,"longest_step_bytes":null,"ledger":null,"segments":null,"expired":null,"scratch":null,"others":null}"#
     );
     let mut unreadable = torn(0, 1, Residue::Unproven, 9);
     unreadable.stop = StopDetail::Unreadable { errno: Errno::IO, position: Position::new(1000) };

@@ -49,6 +49,7 @@ pub(super) fn whole(start: u64, batches: u64) -> SegmentFacts {
         evidence: Evidence::Unknown,
         mark: None,
         seal: None,
+        accepts_loss: false,
         index: IndexFacts {
             state: IndexState::Good,
             length: Some(Length::new(batches * 24)),
@@ -69,6 +70,7 @@ pub(super) fn residue(kind: Residue, length: u64) -> ResidueFacts {
         survivor_count: 0,
         survivors: Vec::new(),
         survivors_next_offset: None,
+        runs: Vec::new(),
         stray_count: 0,
         strays: Vec::new(),
         candidates: 0,
@@ -135,7 +137,15 @@ pub(super) fn found(facts: &PartitionFacts, disposition: Disposition, actions: &
     let verdict = Verdict { disposition, next_offset, reserve: None, segments };
     let plan =
         build(facts, &verdict, PlanOptions { sync_indexes: true, clean_stop: true, makes_ledger: false });
-    Found { facts: Some(facts.clone()), work: Some(facts.work), verdict, plan, fenced: None, failed: None }
+    Found {
+        facts: Some(facts.clone()),
+        work: Some(facts.work),
+        verdict,
+        plan,
+        fenced: None,
+        failed: None,
+        given_up: None,
+    }
 }
 
 pub(super) fn cut(at: u64, save: u64) -> Action {

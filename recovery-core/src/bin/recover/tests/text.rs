@@ -2,7 +2,7 @@
 
 use recovery_core::decide::{Action, Disposition, Reason};
 use recovery_core::observe::{
-    IndexState, LedgerState, OtherEntry, PartitionFacts, Residue, Stop, Unavailable,
+    IndexState, LedgerState, OtherEntry, PartitionFacts, Residue, Run, Stop, Unavailable,
 };
 use recovery_core::plan::{FencedFile, Step};
 use recovery_core::storage::{Call, EntryKind, Errno, StorageError};
@@ -229,6 +229,13 @@ fn a_refusal_says_what_was_found_and_promises_nothing() {
     let mut damaged = torn(0, 1, Residue::Survivor, 5000);
     damaged.residue.survivors = vec![find(4000, 40, 3)];
     damaged.residue.survivor_count = 1;
+    damaged.residue.runs = vec![Run {
+        position: Position::new(4000),
+        length: Length::new(1000),
+        first: Offset::new(40),
+        next: Offset::new(43),
+        chain_hash: None,
+    }];
     damaged.residue.strays = vec![find(1500, 7, 9)];
     damaged.residue.stray_count = 1;
     let facts = facts(vec![damaged]);
@@ -264,7 +271,12 @@ batch of this partition with base offset 40 follows at byte 4000 (1 such in all)
      S 4000 to 5000  survivor
      T 5000 to 6000  torn
 
+lost: offsets 10 to 39
+
 4000 bytes read and 3500 hashed, through the page cache; nothing was changed
+hint: if they are nowhere else, recover accept-loss
+      data/streams/1/topics/2/partitions/3 --range 10-39 gives them up and
+      serves the rest
 "
     );
 }

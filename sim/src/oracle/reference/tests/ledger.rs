@@ -70,7 +70,8 @@ fn a_record_that_verifies_and_makes_no_sense_does_not_count() {
         Record { mark: [5, 0, 5, 0], ..record(FRONTIER) },
         Record { mark: [5, 0, 6, mark(FRONTIER, 5, &[]).mark[3]], ..record(FRONTIER) },
         seal(0, &batches(0, 2), 1),
-        Record { numbers: [7, 6], ..mark(ACCEPTED_LOSS, 0, &batches(0, 2)) },
+        Record { numbers: [7, 5], ..mark(ACCEPTED_LOSS, 0, &batches(0, 2)) },
+        Record { numbers: [7, u64::MAX], ..mark(ACCEPTED_LOSS, 0, &batches(0, 2)) },
         Record { namespace: 1 << 52, ..record(OPENED) },
         // What a kind does not use is zero.
         Record { mark: [0, 356, 1, 0], ..record(OPENED) },

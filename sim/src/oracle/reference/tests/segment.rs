@@ -254,7 +254,8 @@ fn damage_below_a_mark_is_loss_whatever_follows_it() {
 
 /// The kind of residue that `bytes` are behind a chain that goes on at 3.
 fn residue_of(bytes: &[u8]) -> &'static str {
-    look(bytes, 0, Chain { partition_id: NAMESPACE.partition_id().get(), next_offset: 3 }).kind.code()
+    let chain = Chain { partition_id: NAMESPACE.partition_id().get(), next_offset: 3, ..Chain::default() };
+    look(bytes, 0, &chain).kind.code()
 }
 
 #[test]

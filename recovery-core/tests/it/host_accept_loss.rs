@@ -1,0 +1,272 @@
+//! Accepting a loss: what is lost by which damage, what is served then, and that no call that fails or crashes, and
+//! no wrong word of the operator, costs more.
+
+use recovery_core::decide::{Disposition, LostRange, Unacceptable};
+use recovery_core::recovery::Mode;
+use recovery_core::storage::Errno;
+use recovery_core::units::Offset;
+
+use crate::loss_world::{
+    BATCH, DIRECTORY, NAMESPACE, SERVER, accept, accept_through, batch, change, look, lost, records, recover,
+    served, written,
+};
+use crate::memory_storage::{Fault, MemoryStorage};
+use crate::recovery_run::{Files, check_nothing_is_lost};
+
+/// An accident, by name.
+type Accident = (&'static str, fn(&MemoryStorage));
+
+const FIRST: &str = "00000000000000000000.log";
+const MIDDLE: &str = "00000000000000000005.log";
+const LAST: &str = "00000000000000000010.log";
+
+fn flip(at: usize) -> impl FnOnce(&mut Vec<u8>) {
+    move |bytes| bytes[at] ^= 8
+}
+
+/// In the batch of this index, counted in its segment.
+fn payload_of(batch: usize) -> usize {
+    batch * BATCH + 310
+}
+
+const ACCIDENTS: &[Accident] = &[
+    ("a bit in the first batch", |s| change(s, FIRST, flip(payload_of(0)))),
+    ("a bit in the third batch", |s| change(s, FIRST, flip(payload_of(2)))),
+    ("a bit in the last batch of the first segment", |s| change(s, FIRST, flip(payload_of(4)))),
+    ("a bit in the first batch of the last segment", |s| change(s, LAST, flip(payload_of(0)))),
+    ("a bit in the second batch of the last segment", |s| change(s, LAST, flip(payload_of(1)))),
+    ("a bit in the last batch of all", |s| change(s, LAST, flip(payload_of(2)))),
+    ("bits in two batches of one segment", |s| {
+        change(s, FIRST, flip(payload_of(1)));
+        change(s, FIRST, flip(payload_of(3)));
+    }),
+    ("bits in two segments", |s| {
+        change(s, FIRST, flip(payload_of(2)));
+        change(s, MIDDLE, flip(payload_of(0)));
+    }),
+    ("the middle log ends early", |s| change(s, MIDDLE, |log| log.truncate(2 * BATCH))),
+    ("the middle log is empty", |s| change(s, MIDDLE, Vec::clear)),
+    ("the last log ends early", |s| change(s, LAST, |log| log.truncate(BATCH))),
+    ("the last log is empty", |s| change(s, LAST, Vec::clear)),
+    ("the first log is noise", |s| change(s, FIRST, |log| log.fill(9))),
+    ("the last log is noise", |s| change(s, LAST, |log| log.fill(9))),
+    ("the first log is gone", |s| s.take(&format!("{DIRECTORY}/{FIRST}"))),
+    ("the middle log is gone", |s| s.take(&format!("{DIRECTORY}/{MIDDLE}"))),
+    ("the last log is gone", |s| s.take(&format!("{DIRECTORY}/{LAST}"))),
+    ("all logs are gone", |s| {
+        for log in [FIRST, MIDDLE, LAST] {
+            s.take(&format!("{DIRECTORY}/{log}"));
+        }
+    }),
+    ("the middle log is the first one's copy", |s| {
+        let copy = s.files()[&format!("{DIRECTORY}/{FIRST}")].clone();
+        change(s, MIDDLE, |log| *log = copy);
+    }),
+    ("an old server appended behind a torn tail", |s| {
+        change(s, LAST, |log| {
+            let last = log.split_off(2 * BATCH);
+            log.extend_from_slice(&last[..100]);
+            log.extend_from_slice(&last);
+        });
+    }),
+    ("an old server appended behind a torn first batch", |s| {
+        change(s, LAST, |log| {
+            let all = std::mem::take(log);
+            log.extend_from_slice(&all[..70]);
+            log.extend_from_slice(&all);
+        });
+    }),
+    ("a batch was written twice", |s| {
+        change(s, FIRST, |log| {
+            let third = log[2 * BATCH..3 * BATCH].to_vec();
+            log.splice(3 * BATCH..3 * BATCH, third);
+        });
+    }),
+    ("a batch is missing", |s| change(s, FIRST, |log| drop(log.drain(2 * BATCH..3 * BATCH)))),
+    ("a batch of nobody lies where one was", |s| {
+        change(s, FIRST, |log| log[2 * BATCH..3 * BATCH].copy_from_slice(&batch(99)));
+    }),
+    ("a stray log", |s| change(s, "5.log", |log| log.push(1))),
+    ("a log that overlaps", |s| {
+        let copy = s.files()[&format!("{DIRECTORY}/{MIDDLE}")].clone();
+        change(s, "00000000000000000007.log", |log| log.extend(&copy[2 * BATCH..]));
+    }),
+    ("scratch lies where a new segment is staged", |s| {
+        change(s, FIRST, flip(payload_of(2)));
+        change(s, "00000000000000000003.log.staging", |log| log.extend([7; 90]));
+    }),
+    ("nothing", |_| ()),
+];
+
+/// The accidents that are dealt with in different ways.
+const CRASHED: &[&str] = &[
+    "bits in two batches of one segment",
+    "bits in two segments",
+    "the last log ends early",
+    "the first log is gone",
+    "the middle log is gone",
+    "the middle log is the first one's copy",
+    "an old server appended behind a torn first batch",
+    "scratch lies where a new segment is staged",
+];
+
+fn words(ranges: &[LostRange]) -> String {
+    if ranges.is_empty() {
+        return "nothing".to_owned();
+    }
+    ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect::<Vec<_>>().join(" ")
+}
+
+/// What happens to one damaged directory, in one line.
+fn story(storage: &MemoryStorage) -> String {
+    let before = storage.files();
+    let verdict = look(storage).1.disposition;
+    let found = match lost(storage) {
+        Ok(found) => found,
+        Err(Unacceptable::NotRefused) => return format!("{}: nothing to accept", verdict.code()),
+        Err(Unacceptable::Undecidable(reason)) => {
+            let accepted = accept(storage, &[]).unwrap();
+            assert!(!accepted.is_accepted && !accepted.recovered.verdict.is_served());
+            assert!(storage.files() == before, "what cannot be accepted is untouched");
+            return format!("{}: stays", reason.code());
+        }
+    };
+    check_wrong_ranges(storage, &found.ranges, &before);
+    let accepted = accept_through(storage, &found.ranges, 512).unwrap();
+    assert_eq!(storage.open_handles(), 0, "every handle is closed");
+    assert!(accepted.is_accepted);
+    assert!(accepted.recovered.verdict.is_served(), "{:?}", accepted.recovered.verdict.disposition);
+    let end = storage.files();
+    check_nothing_is_lost(NAMESPACE, &before, &end);
+    check_repeat(storage, &found.ranges, &end);
+    let Disposition::Refuse(reason) = verdict else { panic!("{} is nothing to accept", verdict.code()) };
+    let code = reason.code();
+    let next = look(storage).1.next_offset.unwrap();
+    format!("{code}: lost {}; served {}; next {next}", words(&found.ranges), served(storage))
+}
+
+fn check_wrong_ranges(storage: &MemoryStorage, lost: &[LostRange], before: &Files) {
+    let wrong = LostRange { first: Offset::new(1), last: Offset::new(77) };
+    let mut more = lost.to_vec();
+    more.push(wrong);
+    for named in [vec![wrong], more, lost[..lost.len().saturating_sub(1)].to_vec()] {
+        if named == lost {
+            continue;
+        }
+        let mistake = accept(storage, &named).err().expect("a wrong range is a mistake");
+        assert_eq!(mistake.lost, lost, "{mistake}");
+        assert!(storage.files() == *before, "a mistake changes nothing");
+        assert_eq!(storage.open_handles(), 0, "every handle is closed");
+    }
+}
+
+/// A repeat, and an ordinary start, find nothing to do.
+fn check_repeat(storage: &MemoryStorage, lost: &[LostRange], end: &Files) {
+    let (_, verdict) = look(storage);
+    assert!(verdict.is_served());
+    let again = accept(storage, lost).unwrap();
+    assert!(!again.is_accepted && !again.recovered.plan.repairs());
+    assert!(storage.files() == *end, "a repeat changes nothing");
+    let start = recover(storage, Mode::Repair, SERVER);
+    assert!(start.plan.is_empty(), "{:?}", start.plan);
+}
+
+/// Every call of an acceptance crashes, or fails, and what is left is repeated: with and without power.
+fn check_crashes(what: &str, damaged: &MemoryStorage) {
+    let storage = damaged.clone();
+    let Ok(found) = lost(&storage) else { return };
+    let before = storage.files();
+    storage.start(None);
+    accept(&storage, &found.ranges).unwrap();
+    let calls = storage.call_count();
+    let end = logs(&storage);
+    let steps: Vec<u64> = (8..=calls).collect();
+    for call in steps {
+        for fault in [Fault::CrashAfter(call), Fault::Once(call, Errno::IO)] {
+            let storage = damaged.clone();
+            storage.start(Some(fault));
+            // Errors are the point; only what is left counts.
+            let _ended = accept(&storage, &found.ranges);
+            let powerless = storage.clone();
+            powerless.lose_power();
+            for (power, storage) in [("on", storage), ("lost", powerless)] {
+                storage.start(None);
+                let started = recover(&storage, Mode::Repair, SERVER);
+                let is_refused = !started.verdict.is_served();
+                if is_refused {
+                    // Of several records some may have been written.
+                    let left = lost(&storage).unwrap().ranges;
+                    assert!(left.iter().all(|range| found.ranges.contains(range)), "{what}, {fault:?}");
+                }
+                accept(&storage, &found.ranges)
+                    .unwrap_or_else(|mistake| panic!("{what}, {fault:?}, power {power}: {mistake}"));
+                assert!(logs(&storage) == end, "{what}, {fault:?}, power {power}: another end");
+                check_nothing_is_lost(NAMESPACE, &before, &storage.files());
+            }
+        }
+    }
+}
+
+/// The logs of the partition: indexes depend on what a power cut left of them.
+fn logs(storage: &MemoryStorage) -> Files {
+    let mut files = storage.files();
+    let digits = |path: &str| path.strip_prefix(&format!("{DIRECTORY}/"))?.strip_suffix(".log").map(str::len);
+    files.retain(|path, _| digits(path) == Some(20));
+    files
+}
+
+fn damaged(has_ledger: bool, accident: &Accident) -> MemoryStorage {
+    let storage = written(has_ledger);
+    accident.1(&storage);
+    storage
+}
+
+#[track_caller]
+fn check_table(has_ledger: bool, expected: &str) {
+    let mut text = String::new();
+    for accident in ACCIDENTS {
+        let line = story(&damaged(has_ledger, accident));
+        text.extend([accident.0, "\n    ", &line, "\n"]);
+    }
+    assert!(text == expected, "{text}");
+}
+
+#[test]
+fn with_a_ledger_each_damage_costs_what_is_damaged_and_no_more() {
+    check_table(true, include_str!("accept_loss_with_ledger.txt"));
+}
+
+#[test]
+fn without_a_ledger_each_damage_costs_what_is_damaged_and_no_more() {
+    check_table(false, include_str!("accept_loss_without_ledger.txt"));
+}
+
+#[test]
+fn whatever_call_crashes_or_fails_a_repeat_comes_to_the_same_end() {
+    for has_ledger in [true, false] {
+        for accident in ACCIDENTS.iter().filter(|(what, _)| CRASHED.contains(what)) {
+            check_crashes(accident.0, &damaged(has_ledger, accident));
+        }
+    }
+}
+
+#[test]
+fn the_ledger_says_what_was_given_up_before_anything_else_changes() {
+    let storage = damaged(true, &ACCIDENTS[6]);
+    let old = records(&storage, 0).len();
+    let found = lost(&storage).unwrap();
+    accept(&storage, &found.ranges).unwrap();
+    assert_eq!(
+        records(&storage, old),
+        [
+            "accepted-loss 0@1 lost 1..2",
+            "accepted-loss 0@1 lost 3..4",
+            "sealed 4@5 then 5",
+            "sealed 2@3 then 4",
+            "sealed 0@1 then 2",
+            "reserved",
+            "recovered 10@13",
+            "clean-stop 10@13",
+        ]
+    );
+}
