@@ -5,13 +5,13 @@
 //! out: partitions that are to be made or removed.
 
 use super::disposition::{Deed, Finding, Replication, deed};
-use super::rebuilding::{OffsetRange, RebuildCause, Rebuilding};
+use super::rebuilding::{OffsetRange, RebuildCause, Rebuilding, UNREADABLE_TRIES};
 use super::slot::{Recovering, Served, SlotState};
 use super::statistics::MessageCounts;
 use super::superblock::SuperblockWriter;
 use super::{Cause, Host, HostEvent, HostOptions, directory};
-use crate::decide::{Action, Disposition, Reason};
-use crate::observe::{Expectation, PartitionFacts, Progress, Workspace};
+use crate::decide::{Action, Disposition, Reason, SegmentVerdict};
+use crate::observe::{Expectation, PartitionFacts, Progress, Stop, Workspace};
 use crate::partition::{Adopted, PartitionOptions, Reader, Writer};
 use crate::plan::PlanOptions;
 use crate::recovery::{Mode, Recovered, Recovery};
@@ -140,16 +140,21 @@ impl<S: Storage> Host<S> {
         let Recovering { directory, recovery } = *recovering;
         let recovered = recovery.finish();
         let is_proven_empty = recovered.facts.segments.iter().all(|segment| segment.proven.batches == 0);
-        let finding = Finding::of(&recovered.verdict.disposition);
+        let finding = self.finding(key, &recovered);
         let state = match deed(finding, Replication::of(entry.replicas), is_proven_empty) {
             Deed::Serve | Deed::ServeWithGap => self.serve(storage, key, entry, directory, recovered),
             Deed::AskForGap if is_gap_settled => self.serve(storage, key, entry, directory, recovered),
-            Deed::AskForGap | Deed::Tombstone | Deed::RebuildAround | Deed::RebuildWhole | Deed::Retry => {
-                if let Some(ledger) = recovered.ledger {
+            deed @ (Deed::AskForGap
+            | Deed::Tombstone
+            | Deed::RebuildAround
+            | Deed::RebuildWhole
+            | Deed::Retry) => {
+                let Recovered { verdict, facts, ledger, .. } = recovered;
+                if let Some(ledger) = ledger {
                     ledger.close(storage);
                 }
                 directory.close(storage);
-                Ok(self.leave(key, entry, recovered.verdict.disposition, recovered.facts))
+                Ok(self.leave(key, deed, verdict.disposition, Box::new(facts)))
             }
         };
         match state {
@@ -158,30 +163,40 @@ impl<S: Storage> Host<S> {
         }
     }
 
+    /// What was found, with a memory for ranges that cannot be read.
+    fn finding(&mut self, key: &Key, recovered: &Recovered<S>) -> Finding {
+        let finding = Finding::of(&recovered.verdict.disposition);
+        let is_unreadable = finding == Finding::Unavailable
+            && recovered.facts.segments.iter().any(|segment| segment.stop.stop() == Stop::Unreadable);
+        let Some(slot) = self.slots.get_mut(key) else { return finding };
+        slot.unreadable = if is_unreadable { UNREADABLE_TRIES.min(slot.unreadable + 1) } else { 0 };
+        if slot.unreadable == UNREADABLE_TRIES { Finding::Unreadable } else { finding }
+    }
+
     /// What is not served.
     fn leave(
         &mut self,
         key: &Key,
-        entry: Entry,
+        deed: Deed,
         disposition: Disposition,
-        facts: PartitionFacts,
+        facts: Box<PartitionFacts>,
     ) -> SlotState<S> {
-        match (disposition, Replication::of(entry.replicas)) {
-            (Disposition::Refuse(reason), Replication::Lone) => self.refuse(key, reason),
-            (Disposition::Refuse(reason), Replication::Peers) => {
-                self.rebuild(key, RebuildCause::Refused(reason), Some(Box::new(facts)))
+        match disposition {
+            Disposition::Refuse(reason) if deed == Deed::Tombstone => self.refuse(key, reason),
+            Disposition::Refuse(reason) => self.rebuild(key, RebuildCause::Refused(reason), Some(facts)),
+            Disposition::ServeFrom { first, last } => {
+                let gap = OffsetRange { first, next: last.checked_add(1) };
+                self.rebuild(key, RebuildCause::Gap(gap), Some(facts))
             }
-            (Disposition::ServeFrom { first, last }, _) => {
-                let next = last.checked_add(1);
-                let gap = RebuildCause::Gap(OffsetRange { first, next });
-                self.rebuild(key, gap, Some(Box::new(facts)))
-            }
-            (Disposition::Unavailable(cause), _) => {
+            Disposition::Unavailable(cause) if deed == Deed::Retry => {
                 let cause = Cause::from(cause);
                 self.events.push(HostEvent::Unavailable { key: *key, cause });
                 SlotState::Unavailable(cause)
             }
-            (Disposition::Serve, _) => unreachable!("what is whole is served"),
+            Disposition::Unavailable(cause) => {
+                self.rebuild(key, RebuildCause::Unreadable(cause.into()), Some(facts))
+            }
+            Disposition::Serve => unreachable!("what is whole is served"),
         }
     }
 
@@ -237,7 +252,7 @@ impl<S: Storage> Host<S> {
     }
 }
 
-fn bytes_cut(facts: &PartitionFacts, verdicts: &[crate::decide::SegmentVerdict]) -> Length {
+fn bytes_cut(facts: &PartitionFacts, verdicts: &[SegmentVerdict]) -> Length {
     let cut = facts.segments.iter().zip(verdicts).filter_map(|(facts, verdict)| match verdict.action {
         Action::Cut { .. } => Some(facts.residue.length),
         Action::Keep | Action::RebuildIndex => None,

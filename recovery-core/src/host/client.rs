@@ -98,7 +98,7 @@ impl ClientError {
             Self::NoSuchPartition
             | Self::Deleted
             | Self::Refused(_)
-            | Self::Host(HostError::MetadataRefused(_))
+            | Self::Host(HostError::MetadataRefused(_) | HostError::NoSuchPartition { .. })
             | Self::Writer(WriterError::Rejected(_) | WriterError::GapNeedsLedger { .. })
             | Self::Poll(PollError::Damaged { .. }) => Status::Terminal,
             Self::NotMade

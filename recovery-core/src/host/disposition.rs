@@ -45,13 +45,16 @@ pub enum Finding {
     Refuse,
     /// See [`Disposition::Unavailable`].
     Unavailable,
+    /// The same, because a range of a log could not be read, and that at every try.
+    Unreadable,
     /// It was made, and its directory is gone.
     Missing,
 }
 
 impl Finding {
     /// Every finding.
-    pub const ALL: [Self; 5] = [Self::Serve, Self::ServeFrom, Self::Refuse, Self::Unavailable, Self::Missing];
+    pub const ALL: [Self; 6] =
+        [Self::Serve, Self::ServeFrom, Self::Refuse, Self::Unavailable, Self::Unreadable, Self::Missing];
 
     /// What a verdict found.
     pub const fn of(disposition: &Disposition) -> Self {
@@ -70,6 +73,7 @@ impl Finding {
             Self::ServeFrom => "serve-from",
             Self::Refuse => "refuse",
             Self::Unavailable => "unavailable",
+            Self::Unreadable => "unreadable",
             Self::Missing => "missing",
         }
     }
@@ -116,9 +120,10 @@ pub const fn deed(finding: Finding, replication: Replication, is_proven_empty: b
         (Finding::ServeFrom, Replication::Lone) => Deed::ServeWithGap,
         (Finding::ServeFrom, Replication::Peers) => Deed::AskForGap,
         (Finding::Refuse | Finding::Missing, Replication::Lone) => Deed::Tombstone,
-        (Finding::Refuse, Replication::Peers) if is_proven_empty => Deed::RebuildWhole,
-        (Finding::Refuse, Replication::Peers) => Deed::RebuildAround,
+        (Finding::Refuse | Finding::Unreadable, Replication::Peers) if is_proven_empty => Deed::RebuildWhole,
+        (Finding::Refuse | Finding::Unreadable, Replication::Peers) => Deed::RebuildAround,
         (Finding::Missing, Replication::Peers) => Deed::RebuildWhole,
-        (Finding::Unavailable, Replication::Lone | Replication::Peers) => Deed::Retry,
+        (Finding::Unavailable, Replication::Lone | Replication::Peers)
+        | (Finding::Unreadable, Replication::Lone) => Deed::Retry,
     }
 }

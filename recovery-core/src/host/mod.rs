@@ -43,7 +43,7 @@ pub use disposition::{Deed, Finding, Replication, deed};
 pub use error::HostError;
 pub use event::{HostEvent, InsertRefusal};
 pub use options::{HostOptions, NewPartition};
-pub use rebuilding::{OffsetRange, RebuildCause};
+pub use rebuilding::{OffsetRange, RebuildCause, UNREADABLE_TRIES};
 pub use slot::{Cause, PartitionState};
 pub use statistics::PartitionStatistics;
 pub use superblock::{SuperblockError, SuperblockWriter};

@@ -5,11 +5,14 @@
 //! out).
 
 use super::slot::SlotState;
-use super::{Host, HostError};
+use super::{Cause, Host, HostError};
 use crate::decide::Reason;
 use crate::observe::PartitionFacts;
 use crate::storage::Storage;
 use crate::units::{Namespace, Offset};
+
+/// How often a range must have been unreadable in a row before peers are asked for it.
+pub const UNREADABLE_TRIES: u8 = 3;
 
 /// Offsets from `first` on, up to `next` or without an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub enum RebuildCause {
     Refused(Reason),
     /// Offsets that were promised are not here, and the rest is whole.
     Gap(OffsetRange),
+    /// A range of a log could not be read, and that at every try.
+    Unreadable(Cause),
 }
 
 /// The state of such a partition.
@@ -41,8 +46,10 @@ impl Rebuilding {
     pub(super) fn wanted(&self) -> Vec<OffsetRange> {
         match (&self.cause, &self.facts) {
             (RebuildCause::Gap(gap), _) => vec![*gap],
-            (RebuildCause::Refused(_), Some(facts)) => missing_from(facts),
-            (RebuildCause::Refused(_), None) => vec![OffsetRange { first: Offset::ZERO, next: None }],
+            (RebuildCause::Refused(_) | RebuildCause::Unreadable(_), Some(facts)) => missing_from(facts),
+            (RebuildCause::Refused(_) | RebuildCause::Unreadable(_), None) => {
+                vec![OffsetRange { first: Offset::ZERO, next: None }]
+            }
         }
     }
 }
@@ -107,19 +114,26 @@ impl<S: Storage> Host<S> {
     }
 }
 
-/// All offsets that no verified batch here holds, and no record says that nobody holds.
+/// All offsets that no verified batch here holds, in the chain or behind damage, and no record says that nobody holds.
 fn missing_from(facts: &PartitionFacts) -> Vec<OffsetRange> {
     let ledger = facts.ledger.known();
     let gaps = ledger.map_or(&[][..], |ledger| &ledger.gaps);
     let mut next = ledger.map_or(Offset::ZERO, |ledger| ledger.newest.floor.offset());
     let mut missing = Vec::new();
-    for segment in &facts.segments {
-        let first = segment.start.offset();
+    let mut hold = |first: Offset, behind: Offset| {
         let is_recorded = gaps.iter().any(|gap| gap.first == next && gap.next == first);
         if first > next && !is_recorded {
             missing.push(OffsetRange { first: next, next: Some(first) });
         }
-        next = next.max(segment.proven.next_offset);
+        next = next.max(behind);
+    };
+    for segment in &facts.segments {
+        hold(segment.start.offset(), segment.proven.next_offset);
+        for survivor in &segment.residue.survivors {
+            if let Some(behind) = survivor.base_offset.checked_add(u64::from(survivor.message_count)) {
+                hold(survivor.base_offset, behind);
+            }
+        }
     }
     missing.push(OffsetRange { first: next, next: None });
     missing

@@ -108,6 +108,12 @@ fn rebuilding(to: &mut fmt::Formatter<'_>, key: &Key, cause: &RebuildCause) -> f
             "{name} waits for peers [{}]: {reason}; its files stay as they are until a complete copy is here",
             reason.code()
         ),
+        RebuildCause::Unreadable(cause) => write!(
+            to,
+            "{name} waits for peers [{}]: a part of it stays unreadable, {cause}; its files stay as they are \
+             until a complete copy is here",
+            cause.code()
+        ),
         RebuildCause::Gap(OffsetRange { first, next }) => match next {
             Some(next) => write!(to, "{name} waits for peers: offsets {first} to below {next} are not here"),
             None => write!(to, "{name} waits for peers: offsets from {first} on are not here"),

@@ -18,6 +18,8 @@ use crate::wal::Entry;
 pub(super) struct Slot<S: Storage> {
     /// What the metadata log says of it.
     pub(super) entry: Entry,
+    /// How often in a row a range of a log could not be read.
+    pub(super) unreadable: u8,
     /// Whether a quorum has said that nobody holds the offsets of a gap.
     pub(super) is_gap_settled: bool,
     pub(super) state: SlotState<S>,
@@ -25,7 +27,7 @@ pub(super) struct Slot<S: Storage> {
 
 impl<S: Storage> Slot<S> {
     pub(super) const fn new(entry: Entry, state: SlotState<S>) -> Self {
-        Self { entry, is_gap_settled: false, state }
+        Self { entry, unreadable: 0, is_gap_settled: false, state }
     }
 }
 

@@ -110,6 +110,7 @@ impl<S: Storage> Host<S> {
                 let code = match &rebuilding.cause {
                     RebuildCause::Refused(reason) => reason.code(),
                     RebuildCause::Gap(_) => "gap",
+                    RebuildCause::Unreadable(cause) => cause.code(),
                 };
                 PartitionStatistics { code: Some(code), ..unknown }
             }

@@ -88,18 +88,16 @@ impl<S: Storage> MetadataLog<S> {
     }
 
     fn check(&self, records: &[MetadataRecord]) -> Result<(), MetadataError> {
-        for (index, record) in records.iter().enumerate() {
-            assert!(
-                records[..index].iter().all(|other| other.namespace != record.namespace),
-                "the records of one batch are of different partitions"
-            );
-            self.registry.check(record)?;
-        }
         let bytes = METADATA_HEADER_BYTES + records.len() * METADATA_RECORD_BYTES;
         let given = Length::new(bytes as u64);
         if given > BATCH_BYTES_MAX {
             return Err(MetadataError::TooLarge { given, ceiling: BATCH_BYTES_MAX });
         }
+        let mut namespaces: Vec<_> = records.iter().map(|record| record.namespace).collect();
+        namespaces.sort_unstable();
+        let is_distinct = namespaces.windows(2).all(|pair| pair[0] != pair[1]);
+        assert!(is_distinct, "the records of one batch are of different partitions");
+        records.iter().try_for_each(|record| self.registry.check(record))?;
         Ok(())
     }
 

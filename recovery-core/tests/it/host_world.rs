@@ -48,6 +48,28 @@ impl World {
         self.judge();
     }
 
+    /// The same, and does `work` before the step with this number; says whether there was no such step.
+    pub(crate) fn run_with(&mut self, number: u64, work: impl FnOnce(&MemoryStorage)) -> bool {
+        let mut work = Some(work);
+        let mut steps = 0..;
+        let mut before = |storage: &MemoryStorage| {
+            if steps.next() == Some(number)
+                && let Some(work) = work.take()
+            {
+                work(storage);
+            }
+        };
+        while self.host.start(&self.storage, &mut self.workspace, LIMIT) == Progress::More {
+            before(&self.storage);
+        }
+        loop {
+            let Some(namespace) = self.host.pending().next() else { break };
+            before(&self.storage);
+            self.host.step(&self.storage, namespace, &mut self.workspace, LIMIT);
+        }
+        work.is_some()
+    }
+
     /// Judges every partition, in turns of one step each.
     pub(crate) fn judge(&mut self) {
         loop {
@@ -72,6 +94,15 @@ impl World {
         host.close(&self.storage);
         assert_eq!(self.storage.open_handles(), 0, "a host closes what it opened");
         self.storage.start(fault);
+        self.run();
+    }
+
+    /// The process ends and another one starts, which is told something first.
+    pub(crate) fn restart_keeping(&mut self, tell: impl FnOnce(&mut Host<MemoryStorage>)) {
+        let mut host = Host::new(self.options).unwrap();
+        tell(&mut host);
+        std::mem::replace(&mut self.host, host).close(&self.storage);
+        self.storage.start(None);
         self.run();
     }
 

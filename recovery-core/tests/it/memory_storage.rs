@@ -51,6 +51,7 @@ pub(crate) struct MemoryStorage {
     open: Cell<i64>,
     transfer_max: Cell<usize>,
     rotten: RefCell<Option<String>>,
+    unreadable: RefCell<Option<String>>,
     bytes_read: Cell<u64>,
     is_listing: Cell<bool>,
 }
@@ -66,6 +67,7 @@ impl MemoryStorage {
             open: Cell::new(0),
             transfer_max: Cell::new(usize::MAX),
             rotten: RefCell::default(),
+            unreadable: RefCell::default(),
             bytes_read: Cell::new(0),
             is_listing: Cell::new(true),
         }
@@ -182,6 +184,11 @@ impl MemoryStorage {
         self.calls.borrow().len() as u64
     }
 
+    /// How many calls were asked for since then, whatever became of them.
+    pub(crate) fn attempts(&self) -> u64 {
+        self.seen.get()
+    }
+
     /// How many bytes reads returned since the last [`MemoryStorage::start`].
     pub(crate) fn bytes_read(&self) -> u64 {
         self.bytes_read.get()
@@ -222,6 +229,11 @@ impl MemoryStorage {
     /// it once the cache is dropped.
     pub(crate) fn rot_under_the_cache(&self, ending: &str) {
         self.rotten.replace(Some(ending.to_owned()));
+    }
+
+    /// Lets every read of the file at `path` fail, or of none.
+    pub(crate) fn make_unreadable(&self, path: Option<&str>) {
+        self.unreadable.replace(path.map(str::to_owned));
     }
 
     /// Takes the power away: only what is durable is left.
@@ -360,6 +372,10 @@ impl Storage for MemoryStorage {
 
     fn read(&self, file: &Handle, position: u64, buffer: &mut [u8]) -> Result<usize, StorageError> {
         self.enter(Call::Read, &file.path)?;
+        if self.unreadable.borrow().as_ref() == Some(&file.path) {
+            let last = file.path.rsplit('/').next().unwrap_or_default();
+            return Err(StorageError { call: Call::Read, file: name(last), errno: Errno::IO });
+        }
         Ok(self.contents(file, |visible, _| {
             let from = visible.len().min(usize::try_from(position).expect("small files"));
             let count = buffer.len().min(visible.len() - from).min(self.transfer_max.get());

@@ -263,7 +263,7 @@ fn any_failed_call_loses_nothing_that_was_taken() {
             append(&storage, &history[..2]).unwrap();
             storage.start(Some(Fault::Once(call, errno)));
             let taken = take_all(&storage, &history[2..]);
-            let was_reached = storage.call_count() >= call;
+            let was_reached = storage.attempts() >= call;
             storage.start(None);
             let log = opened(&storage);
             let found =
@@ -311,7 +311,7 @@ fn a_crash_anywhere_keeps_what_was_taken() {
             let storage = MemoryStorage::new();
             storage.start(Some(Fault::CrashAfter(call)));
             let taken = take_all(&storage, &history);
-            let was_reached = storage.call_count() >= call;
+            let was_reached = storage.attempts() > call;
             storage.start(None);
             if is_power {
                 storage.lose_power();
@@ -340,7 +340,7 @@ fn a_crash_anywhere_in_a_cut_comes_to_the_same() {
             storage.put(LOG, &[&whole[..], torn].concat());
             storage.start(Some(Fault::CrashAfter(call)));
             let _first = take_all(&storage, &[]);
-            let was_reached = storage.call_count() >= call;
+            let was_reached = storage.attempts() > call;
             storage.start(None);
             if is_power {
                 storage.lose_power();
@@ -371,7 +371,7 @@ fn an_error_is_never_an_absent_log() {
             while opening.step(&storage, &root, &mut workspace, 512) == Progress::More {}
             match opening.finish() {
                 Opened::Log(log, _) => {
-                    assert!(storage.call_count() < call, "call {call} was reached, and failed unnoticed");
+                    assert!(storage.attempts() < call, "call {call} was reached, and failed unnoticed");
                     log.close(&storage);
                     return;
                 }

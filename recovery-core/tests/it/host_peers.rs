@@ -1,0 +1,110 @@
+//! Partitions that other nodes hold too: what is kept, what is asked for, and what is not claimed.
+
+use recovery_core::host::{HostOptions, OffsetRange, PartitionState};
+use recovery_core::partition::PartitionOptions;
+use recovery_core::storage::Errno;
+use recovery_core::units::{Durability, Length, Offset};
+
+use crate::host_world::{DIRECTORY, NAMESPACE, World, log_path};
+use crate::memory_storage::{Fault, MemoryStorage};
+
+fn replicated(reserve_block: u64) -> World {
+    let options = HostOptions {
+        partition: PartitionOptions {
+            reserve_block,
+            segment_bytes: Length::new(512),
+            ..PartitionOptions::new(Durability::Buffered, None)
+        },
+        ..HostOptions::new()
+    };
+    let mut world = World::on(MemoryStorage::new(), options);
+    world.create_on(NAMESPACE, 1, 3).unwrap();
+    world.reconcile();
+    for _ in 0..4 {
+        world.write(NAMESPACE, 2).unwrap();
+    }
+    world.events();
+    world
+}
+
+fn range(first: u64, next: Option<u64>) -> OffsetRange {
+    OffsetRange { first: Offset::new(first), next: next.map(Offset::new) }
+}
+
+/// N21: what verifies here is kept, and only the rest is asked for.
+#[test]
+fn n21_a_refused_replica_keeps_what_verifies_and_asks_for_the_rest() {
+    let mut world = replicated(0);
+    assert_eq!(world.host.holds(NAMESPACE), Some(range(0, Some(8))));
+    assert_eq!(world.host.wanted(NAMESPACE), []);
+    world.flip(310);
+    let before = world.storage.files();
+    world.restart();
+    world.reconcile();
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    assert_eq!(world.storage.files(), before, "no byte moves before a complete copy is here");
+    // The first batch held offsets 0 and 1; the one behind it in its segment survives, and the other segment is whole.
+    assert_eq!(world.host.wanted(NAMESPACE), [range(0, Some(2)), range(8, None)]);
+    assert_eq!(world.host.holds(NAMESPACE), None, "what is not served is not claimed");
+    assert!(world.host.local_facts(NAMESPACE).is_some());
+    let error = world.poll(NAMESPACE).unwrap_err();
+    assert_eq!((error.code(), error.status().code()), ("rebuilding", "retriable"));
+    let statistics = world.host.statistics(NAMESPACE).unwrap();
+    assert_eq!((statistics.code, statistics.messages), (Some("lost-durable"), None));
+    let events = world.events();
+    assert!(events.contains("waits for peers [lost-durable]: segment 0 is proven"), "{events}");
+    assert!(world.host.queue_insert(NAMESPACE).is_err(), "nothing is mounted over it");
+    // Nobody else has its directory: deleting it is an exit here too.
+    world.delete().unwrap();
+    world.reconcile();
+    assert_eq!(world.state(), None);
+    assert_eq!(world.paths(DIRECTORY), Vec::<String>::new());
+}
+
+#[test]
+fn a_replica_whose_directory_is_gone_asks_for_everything() {
+    let mut world = replicated(0);
+    world.storage.take_away(DIRECTORY);
+    world.restart();
+    world.reconcile();
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    assert_eq!(world.host.wanted(NAMESPACE), [range(0, None)]);
+    assert_eq!(world.paths(DIRECTORY), Vec::<String>::new(), "nothing is created empty");
+}
+
+#[test]
+fn a_gap_is_left_only_when_nobody_held_its_offsets() {
+    let mut world = replicated(100);
+    world.restart();
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    let wanted = world.host.wanted(NAMESPACE);
+    assert_eq!((wanted.len(), wanted[0].first.get()), (1, 8));
+    let next = wanted[0].next.unwrap();
+    world.host.nobody_holds_gap(NAMESPACE).unwrap();
+    world.judge();
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6]);
+    assert_eq!(world.write(NAMESPACE, 1).unwrap().get(), next.get() + 1);
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6, next.get()]);
+    assert_eq!(world.host.nobody_holds_gap(NAMESPACE).unwrap_err().code(), "wrong-state");
+}
+
+/// A range that cannot be read is tried again, and peers are asked once that has not helped.
+#[test]
+fn a_range_that_stays_unreadable_is_asked_of_peers() {
+    let mut world = replicated(0);
+    let before = world.storage.files();
+    world.storage.make_unreadable(Some(&log_path()));
+    world.restart();
+    for _ in 1..3 {
+        assert_eq!(world.state(), Some(PartitionState::Unavailable), "{}", world.events());
+        world.host.retry();
+        world.judge();
+    }
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    // Nothing of the first segment can be read.
+    assert_eq!(world.host.wanted(NAMESPACE), [range(0, Some(4)), range(8, None)]);
+    assert_eq!(world.storage.files(), before);
+    world.storage.make_unreadable(None);
+    world.restart_with(Some(Fault::Once(u64::MAX, Errno::IO)));
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6], "a disk that has healed is judged anew");
+}
