@@ -6,7 +6,7 @@
 use super::metadata::Metadata;
 use super::slot::{Slot, SlotState};
 use super::teardown::Teardown;
-use super::{Host, HostEvent};
+use super::{Host, HostError, HostEvent};
 use crate::format::FileName;
 use crate::observe::{Progress, Workspace};
 use crate::storage::{LockMode, PartitionDirectory, Storage, StorageError, exact};
@@ -51,6 +51,32 @@ impl<S: Storage> Host<S> {
             if matches!(slot.state, SlotState::Unavailable(_)) {
                 slot.state =
                     if slot.entry.stage == Stage::Created { SlotState::Created } else { SlotState::Waiting };
+            }
+        }
+    }
+
+    /// Lets a refused partition, or one that waits for peers, be judged again by [`Host::step`]: for an operator
+    /// who has put it right, or has accepted its loss. Nothing is believed but the files.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::NoSuchPartition`]; [`HostError::WrongState`] for one that is neither.
+    pub fn judge_again(&mut self, namespace: Namespace) -> Result<(), HostError> {
+        let no_such = HostError::NoSuchPartition { namespace };
+        let key = self.newest(namespace).ok_or(no_such)?;
+        let slot = self.slots.get_mut(&key).ok_or(no_such)?;
+        match slot.state {
+            SlotState::Refused(_) | SlotState::Rebuilding(_) => {
+                slot.state = SlotState::Waiting;
+                Ok(())
+            }
+            SlotState::Created
+            | SlotState::Waiting
+            | SlotState::Recovering(_)
+            | SlotState::Served(_)
+            | SlotState::Unavailable(_)
+            | SlotState::Deleting(_) => {
+                Err(HostError::WrongState { namespace, state: slot.state.summary().code() })
             }
         }
     }

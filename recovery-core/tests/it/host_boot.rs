@@ -138,3 +138,19 @@ fn f70_statistics_of_a_refused_partition_are_absent_and_not_zero() {
     assert_eq!((error.code(), error.status().code()), ("lost-durable", "terminal"));
     assert!(world.storage.files().contains_key(&log_path()));
 }
+
+/// Only the files count: put right they are served, and judged again as they are they are refused again.
+#[test]
+fn an_operator_may_have_a_tombstone_judged_again() {
+    let mut world = refused();
+    world.host.judge_again(NAMESPACE).unwrap();
+    assert_eq!(world.state(), Some(PartitionState::Recovering));
+    world.judge();
+    assert_eq!(world.state(), Some(PartitionState::Refused));
+    world.flip(310);
+    world.host.judge_again(NAMESPACE).unwrap();
+    world.judge();
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 1, 2]);
+    assert_eq!(world.host.judge_again(NAMESPACE).unwrap_err().code(), "wrong-state");
+    assert_eq!(world.host.judge_again(OTHER).unwrap_err().code(), "no-such-partition");
+}

@@ -1,9 +1,9 @@
-//! Every sequence of a few events, from a healthy and from a refused start: a dark partition never looks
+//! Every sequence of a few events, from a healthy, a refused and a rebuilding start: a dark partition never looks
 //! like anything else, and no life gets what another one had.
 
 use recovery_core::host::PartitionState;
 
-use crate::host_world::{NAMESPACE, World, healthy, log_path, refused};
+use crate::host_world::{NAMESPACE, World, healthy, log_path, rebuilding, refused};
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -122,4 +122,9 @@ fn every_sequence_of_four_events_from_a_healthy_start() {
 #[test]
 fn every_sequence_of_four_events_from_a_refused_start() {
     assert_eq!(explore(refused), 6_561);
+}
+
+#[test]
+fn every_sequence_of_four_events_from_a_rebuilding_start() {
+    assert_eq!(explore(rebuilding), 6_561);
 }

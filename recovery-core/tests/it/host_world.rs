@@ -210,8 +210,13 @@ pub(crate) fn log_path() -> String {
 
 /// A node with one partition that holds three batches, the last of them a mark, and no event left.
 pub(crate) fn healthy() -> World {
+    healthy_on(1)
+}
+
+/// The same of a partition with so many replicas.
+fn healthy_on(replicas: u8) -> World {
     let mut world = World::new();
-    world.create(1).unwrap();
+    world.create_on(NAMESPACE, 1, replicas).unwrap();
     world.reconcile();
     for expected in 1..=3 {
         assert_eq!(world.write(NAMESPACE, 1).unwrap(), Offset::new(expected));
@@ -220,7 +225,16 @@ pub(crate) fn healthy() -> World {
     world
 }
 
-/// The same after a bit of its first batch has gone, and a restart.
+/// A replica that waits for peers, after a bit of its first batch has gone, and a restart.
+pub(crate) fn rebuilding() -> World {
+    let mut world = healthy_on(3);
+    world.flip(310);
+    world.restart();
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    world
+}
+
+/// A lone one after a bit of its first batch has gone, and a restart.
 pub(crate) fn refused() -> World {
     let mut world = healthy();
     world.flip(310);
