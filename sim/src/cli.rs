@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::explore::Kind;
+
 /// What the exit status says.
 const EXITS: &str = "\
 Exit status:
@@ -35,6 +37,8 @@ pub enum Command {
     Scenarios(Scenarios),
     /// Make a failing schedule shorter, and keep it as a file.
     Shrink(Shrink),
+    /// Run every crash point, error, survivor set and damaged field of a schedule.
+    Sweep(Sweep),
     /// Judge the harness itself: would it notice?
     SelfCheck(SelfCheck),
     /// Plant each known bug and see it die by the check that it names.
@@ -154,6 +158,38 @@ pub struct Shrink {
     pub json: bool,
 }
 
+/// `sim sweep`.
+#[derive(Debug, clap::Args)]
+pub struct Sweep {
+    /// A token, or a schedule file.
+    #[arg(value_name = "TOKEN|FILE")]
+    pub subject: Option<String>,
+    /// All of scenarios/.
+    #[arg(long)]
+    pub all: bool,
+    /// Crashes one after the other: 2 adds one in the recovery that follows the first.
+    #[arg(long, value_name = "1|2", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub depth: u32,
+    /// What is varied: crash, error, survivors or fields; all of them if not given.
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = kind)]
+    pub kinds: Vec<Kind>,
+    /// Run at most so many worlds; a sweep that would need more ends with 4.
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+    /// Threads; as many as the machine has cores if not given.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Go on from states that were met before, too.
+    #[arg(long)]
+    pub keep_equal: bool,
+    /// Where failing variants are saved.
+    #[arg(long, value_name = "DIR", default_value = "target/sim/sweep")]
+    pub out: PathBuf,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `sim self-check`.
 #[derive(Debug, clap::Args)]
 pub struct SelfCheck {
@@ -182,6 +218,12 @@ pub struct List {
     /// scenarios, faults, checks, reasons, rows, filesystems or profiles.
     #[arg(value_name = "WHAT")]
     pub what: Option<String>,
+}
+
+/// Reads a kind of sweep.
+fn kind(text: &str) -> Result<Kind, String> {
+    let found = Kind::ALL.into_iter().find(|kind| kind.code() == text);
+    found.ok_or_else(|| format!("{text} is no kind: there are crash, error, survivors and fields"))
 }
 
 /// Reads a seed: decimal, or hexadecimal behind `0x`.

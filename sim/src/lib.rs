@@ -9,6 +9,7 @@ pub mod cli;
 pub mod command;
 pub mod disk;
 pub mod exit;
+pub mod explore;
 pub mod oracle;
 pub mod report;
 pub mod run;

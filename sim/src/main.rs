@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Command::Replay(options) => command::replay::replay(options, &mut out, &mut err),
         Command::Scenarios(options) => command::scenarios::scenarios(options, &mut out, &mut err),
         Command::Shrink(options) => command::shrink::shrink(options, &mut out, &mut err),
+        Command::Sweep(options) => command::sweep::sweep(options, &mut out, &mut err),
         Command::SelfCheck(options) => command::self_check::self_check(options, &mut out),
         Command::Mutants(options) => command::mutants::mutants(options, &mut out, &mut err),
         Command::List(options) => command::list::list(options, &mut out, &mut err),

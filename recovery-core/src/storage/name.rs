@@ -1,6 +1,7 @@
 //! The name of one directory entry, held inline so that errors and listings allocate nothing.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Longest name in bytes; `NAME_MAX` on Linux (`limits.h`).
 pub const NAME_BYTES_MAX: usize = 255;
@@ -59,6 +60,12 @@ impl PartialEq for Name {
 }
 
 impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
+    }
+}
 
 impl PartialOrd for Name {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {

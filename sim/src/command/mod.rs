@@ -10,3 +10,4 @@ pub mod scenarios;
 pub mod self_check;
 pub mod shrink;
 pub mod source;
+pub mod sweep;

@@ -47,6 +47,11 @@ impl FreedPool {
         }
     }
 
+    /// Every freed page and where it was, as far as they are kept.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (Run, DirectoryId)> {
+        self.blocks.iter().map(|block| (block.run, block.home))
+    }
+
     /// A page of a file that was in `home` (or in another directory, if `is_foreign`), chosen by `place`.
     pub(super) fn choose(&self, home: DirectoryId, is_foreign: bool, place: u64) -> Option<Run> {
         let fits = |block: &&Freed| (block.home == home) != is_foreign;

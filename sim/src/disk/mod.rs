@@ -80,6 +80,7 @@ mod event;
 mod failure;
 mod fault;
 mod file;
+mod fingerprint;
 mod fold;
 mod freed;
 mod geometry;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use recovery_core::storage::Name;
 
 /// Where damage is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// These bytes of a file.
     Bytes {
@@ -35,7 +35,7 @@ impl Place {
 }
 
 /// The damage of one partition that is still there.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Damages {
     places: Vec<Place>,
 }

@@ -31,7 +31,7 @@ pub enum Life {
 }
 
 /// One batch as it was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
     /// The schedule's name for it; `None` for a batch that no step wrote (adopted from an image, or put at
     /// the chain's end by a fault).
@@ -59,7 +59,7 @@ pub struct Write {
 }
 
 /// A batch that nobody wrote here, where it was adopted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stranger {
     /// In which segment.
     pub segment: SegmentStart,
@@ -77,7 +77,7 @@ impl Stranger {
 }
 
 /// The truth about one partition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Truth {
     bytes: Vec<u8>,
     writes: Vec<Write>,

@@ -82,7 +82,7 @@ pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Ou
 
 /// Runs one schedule once; a panic in it is a failure of the check `panic`.
 pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
-    run_watched(arena, schedule, Watch { keeps_events: false, sample, plants_promise: false })
+    run_watched(arena, schedule, Watch::of(sample))
 }
 
 /// The same, watched as asked.
@@ -114,10 +114,20 @@ pub fn run_watched(arena: &mut Arena, schedule: &Schedule, watch: Watch) -> Outc
     }
 }
 
+/// What one schedule shows whoever watches it; `None` if a panic ended it.
+pub fn report_of(arena: &mut Arena, schedule: &Schedule, watch: Watch) -> Option<Report> {
+    let mut tally = Tally::default();
+    let ended = catch(|| run(schedule, arena, &mut tally, watch));
+    if ended.is_err() {
+        arena.renew();
+    }
+    ended.ok()
+}
+
 /// Where two runs of a schedule part, on memory that held nothing and on memory that held other worlds.
 fn part(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Option<Difference> {
     let mut tally = Tally::default();
-    let watch = Watch { keeps_events: true, sample, plants_promise: false };
+    let watch = Watch { keeps_events: true, ..Watch::of(sample) };
     let mut events = |arena: &mut Arena| catch(|| run(schedule, arena, &mut tally, watch).events);
     let (Ok(first), Ok(second)) = (events(&mut Arena::new()), events(arena)) else {
         *arena = Arena::new();
@@ -193,7 +203,7 @@ fn blame(arena: &mut Arena, schedule: &Schedule, sample: Sample, outcome: &mut O
 pub fn panicked(panic: &Panicked) -> Report {
     let violation = Violation::new(Check::Panic, "a world", Value::Code("over"), Value::Code("a panic"));
     let failure = harness(violation, format!("{} at {}", panic.text, panic.place));
-    Report { digest: 0, outcome: 0, failures: vec![failure], events: Vec::new(), told: None }
+    Report { digest: 0, outcome: 0, failures: vec![failure], events: Vec::new(), told: None, moment: None }
 }
 
 fn nondeterminism(first: u64, second: u64) -> Failure {

@@ -67,7 +67,7 @@ impl PlantedWorld {
         let schedule = parse("planted.kdl", WORLD).expect("the embedded world reads").schedule;
         let mut arena = Arena::new();
         let mut watched = |plants_promise| {
-            let watch = Watch { keeps_events: false, sample: Sample::EVERYTHING, plants_promise };
+            let watch = Watch { plants_promise, ..Watch::of(Sample::EVERYTHING) };
             run_watched(&mut arena, &schedule, watch)
         };
         let (clean, outcome) = (watched(false), watched(true));

@@ -108,9 +108,7 @@ pub fn twice(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report,
 
 fn watch(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, bool) {
     let mut tally = Tally::default();
-    match catch(|| {
-        run(schedule, arena, &mut tally, Watch { keeps_events: true, sample, plants_promise: false })
-    }) {
+    match catch(|| run(schedule, arena, &mut tally, Watch { keeps_events: true, ..Watch::of(sample) })) {
         Ok(report) => (report, false),
         Err(panic) => {
             arena.renew();

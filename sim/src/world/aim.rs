@@ -48,6 +48,20 @@ pub(super) fn name_of(role: FileRole) -> Name {
     }
 }
 
+/// The role of a file by its name; `None` for a file that has none.
+pub(super) fn role_of(name: &Name) -> Option<FileRole> {
+    match FileName::classify(name) {
+        FileName::Log(segment) => Some(FileRole::Log(segment)),
+        FileName::Index(segment) => Some(FileRole::Index(segment)),
+        FileName::Ledger => Some(FileRole::Ledger),
+        FileName::Superblock(SuperblockSlot::A) => Some(FileRole::Superblock(SuperblockWord::A)),
+        FileName::Superblock(SuperblockSlot::B) => Some(FileRole::Superblock(SuperblockWord::B)),
+        FileName::Staging if *name == FileName::ledger_staging() => Some(FileRole::LedgerStaging),
+        FileName::Staging => FileName::staged_index(name).map(FileRole::IndexStaging),
+        FileName::StrayLog | FileName::StrayIndex | FileName::Other => None,
+    }
+}
+
 /// The bytes that a target names.
 pub(super) fn spot(node: &Node, target: &Target) -> Option<Spot> {
     match target {

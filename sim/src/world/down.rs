@@ -3,6 +3,7 @@
 use super::event::EventCode;
 use super::interrupt;
 use super::meter::Phase;
+use super::moment::Pending;
 use super::node::{Lies, Service};
 use super::run::World;
 use super::serve::Answer;
@@ -20,6 +21,9 @@ impl World<'_> {
 
     pub(super) fn go_down(&mut self, crash: &Crash, tally: &mut Tally) {
         self.meter.enter(Phase::Crash);
+        if self.until == Some(self.step) {
+            self.pending = Some(Pending::of(&self.node));
+        }
         let choice = interrupt::survivors(&self.node, crash);
         for slot in &mut self.node.slots {
             // Handles die with the process: nothing is closed.

@@ -3,6 +3,7 @@
 use recovery_core::units::Namespace;
 
 use super::event::Event;
+use super::moment::Moment;
 use super::told::Told;
 use crate::oracle::Violation;
 
@@ -34,4 +35,6 @@ pub struct Report {
     pub events: Vec<Event>,
     /// What else is told of it, if the events were kept.
     pub told: Option<Told>,
+    /// Where it stood in the end, if it was to end behind a step.
+    pub moment: Option<Moment>,
 }

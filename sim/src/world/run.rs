@@ -10,6 +10,7 @@ use super::boot;
 use super::event::{EventCode, Recorder, word};
 use super::image::WorldImage;
 use super::meter::{Meter, Phase};
+use super::moment::{Moment, Pending};
 use super::node::{Lies, Node, Service, Slot};
 use super::outcome::Outcome;
 use super::poll::Reading;
@@ -31,7 +32,12 @@ use crate::schedule::{
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Report {
     let mut world = World::begin(schedule, arena, watch);
     for (index, step) in schedule.steps.iter().enumerate() {
-        world.step(u32::try_from(index).expect("a schedule is short"), step, tally);
+        let index = u32::try_from(index).expect("a schedule is short");
+        world.step(index, step, tally);
+        if watch.until == Some(index) {
+            world.moment = Some(Moment::of(&world.node, world.pending.take()));
+            break;
+        }
     }
     world.end(arena, tally)
 }
@@ -54,6 +60,11 @@ pub(super) struct World<'a> {
     pub(super) has_sync_failed: bool,
     pub(super) step: u32,
     pub(super) told: Option<Told>,
+    /// What was pending when the node last went down, where that is asked for.
+    pub(super) pending: Option<Pending>,
+    /// The step behind which the world ends, and where it stood then.
+    pub(super) until: Option<u32>,
+    moment: Option<Moment>,
     pub(super) sample: Sample,
     /// Whether the oracle is still to be told of a promise that nobody made.
     pub(super) plants_promise: bool,
@@ -97,6 +108,9 @@ impl<'a> World<'a> {
             has_sync_failed: false,
             step: 0,
             told: watch.keeps_events.then(Told::default),
+            pending: None,
+            until: watch.until,
+            moment: None,
             sample: watch.sample,
             plants_promise: watch.plants_promise,
             moments: std::mem::take(&mut arena.moments),
@@ -393,6 +407,7 @@ impl<'a> World<'a> {
             failures: self.failures,
             events: self.recorder.take_kept(),
             told: self.told,
+            moment: self.moment,
         };
         for slot in &mut self.node.slots {
             slot.service = Service::Down;

@@ -168,7 +168,8 @@ fn damage_sibling(node: &Node, index: usize, place: u64) -> bool {
 /// Kinds of more damage.
 pub(super) const MORE_DAMAGE: u64 = 3;
 
-/// Damages bytes of a drawn log in addition: a bit, a stretch of zeros, or all that follows.
+/// Damages bytes of a drawn log in addition: a bit, a stretch of zeros, or all that follows. It begins at a
+/// byte that is proven and that it changes, so that it mends nothing on its way.
 pub(super) fn damage_more(node: &Node, index: usize, boot: &Boot, place: u64, kind: u64) -> bool {
     let segments = &boot.facts.segments;
     if segments.is_empty() {
@@ -176,11 +177,17 @@ pub(super) fn damage_more(node: &Node, index: usize, boot: &Boot, place: u64, ki
     }
     let drawn = usize::try_from(place % segments.len() as u64).expect("a place in a list");
     let Some(log) = log_of(node, index, segments[drawn].start) else { return false };
-    let length = node.disk.length_of(log, View::Visible);
-    if length == 0 {
+    let (proven, contents) = (segments[drawn].proven.end.get(), node.disk.contents_of(log, View::Visible));
+    if proven == 0 {
         return false;
     }
-    let position = (place >> 24) % length;
+    let length = contents.len() as u64;
+    let drawn_position = (place >> 24) % proven;
+    let is_other_than_zero = |position: &u64| {
+        let index = usize::try_from(*position).expect("a simulated file fits memory");
+        contents.get(index).is_some_and(|byte| *byte != 0)
+    };
+    let Some(position) = (drawn_position..proven).find(is_other_than_zero) else { return false };
     let damage = match kind {
         0 => Damage::FlipBit { position, bit: place.to_le_bytes()[1] % 8 },
         1 => Damage::Zero { position, length: 300.min(length - position) },

@@ -12,4 +12,13 @@ pub struct Watch {
     /// Whether the oracle is told of a promise that nobody made, right before the first start: then its check
     /// must fire. What happens in the world is the same.
     pub plants_promise: bool,
+    /// The world ends behind this step, counted from 0, and the report says where it stands then.
+    pub until: Option<u32>,
+}
+
+impl Watch {
+    /// What a run of seeds wants: some checks, and nothing kept.
+    pub const fn of(sample: Sample) -> Self {
+        Self { keeps_events: false, sample, plants_promise: false, until: None }
+    }
 }

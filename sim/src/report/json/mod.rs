@@ -8,6 +8,7 @@ mod replay;
 mod scenario;
 mod self_check;
 mod shrink;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ pub use replay::replay;
 pub use scenario::{scenario, scenarios_summary};
 pub use self_check::{self_check, self_check_summary};
 pub use shrink::shrink;
+pub use sweep::sweep_summary;
 
 use crate::report::lines::{FailureLine, Line, VERSION};
 use crate::world::Failure;

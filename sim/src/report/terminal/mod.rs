@@ -5,6 +5,7 @@ mod run;
 mod self_check;
 mod shrink;
 mod summary;
+mod sweep;
 mod text;
 
 pub use replay::replay;
@@ -12,4 +13,5 @@ pub use run::{failure, run_started};
 pub use self_check::{self_check, self_check_summary};
 pub use shrink::shrink;
 pub use summary::run_summary;
+pub use sweep::sweep;
 pub use text::{counted, hint, paragraph};

@@ -1,0 +1,136 @@
+//! `sim sweep`: every crash point, error, survivor set and damaged field of a schedule, or of every scenario.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cli::Sweep;
+use crate::command::scenarios::files;
+use crate::command::source::Source;
+use crate::exit::Exit;
+use crate::explore::{Kind, Request, Summary, sweep as run_sweep};
+use crate::report::{json, terminal};
+use crate::run::panics::remember_panics;
+use crate::schedule::{Scenario, Schedule, print};
+
+/// What a sweep is shown as.
+#[derive(Debug)]
+pub struct SweepReport {
+    /// What was swept, by token or path.
+    pub subjects: Vec<String>,
+    /// Files that only a host can run.
+    pub skipped: Vec<String>,
+    /// What was varied.
+    pub kinds: Vec<Kind>,
+    /// Crashes one after the other.
+    pub depth: u32,
+    /// What it came to.
+    pub summary: Summary,
+    /// Where the first variant of each group was saved, in their order.
+    pub files: Vec<PathBuf>,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// How the command ends.
+    pub exit: Exit,
+}
+
+/// Sweeps over a token, a file or all scenarios, and reports.
+///
+/// # Errors
+///
+/// When a stream or a file cannot be written.
+#[expect(clippy::disallowed_types, reason = "how long it took is shown; no verdict depends on it")]
+pub fn sweep(options: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let (names, schedules, skipped) = match subjects(options) {
+        Ok(subjects) => subjects,
+        Err(sentence) => {
+            writeln!(err, "error: {sentence}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    remember_panics();
+    let begin = std::time::Instant::now();
+    let request = Request {
+        kinds: if options.kinds.is_empty() { Kind::ALL.to_vec() } else { options.kinds.clone() },
+        depth: options.depth,
+        runs: options.runs.unwrap_or(u64::MAX),
+        jobs: options.jobs.unwrap_or_else(cores),
+        keeps_equal: options.keep_equal,
+    };
+    let summary = run_sweep(&schedules, &request);
+    let elapsed = begin.elapsed();
+    let files = save(&options.out, &names, &summary)?;
+    let exit = exit_of(&summary);
+    let report = SweepReport {
+        subjects: names,
+        skipped,
+        kinds: request.kinds,
+        depth: request.depth,
+        summary,
+        files,
+        elapsed,
+        exit,
+    };
+    if options.json {
+        json::write(out, &json::sweep_summary(&report))?;
+    } else {
+        terminal::sweep(out, &report)?;
+    }
+    Ok(exit)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+type Subjects = (Vec<String>, Vec<Schedule>, Vec<String>);
+
+fn subjects(options: &Sweep) -> Result<Subjects, String> {
+    let asked: Vec<String> = match (&options.subject, options.all) {
+        (Some(subject), false) => vec![subject.clone()],
+        (None, true) => {
+            let paths = files(&[PathBuf::from("scenarios")]);
+            paths.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect()
+        }
+        (None, false) => return Err("name a token or a file, or --all for all of scenarios/".to_owned()),
+        (Some(_), true) => return Err("--all is all of scenarios/; leave the token or file out".to_owned()),
+    };
+    let (mut names, mut schedules, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    for name in asked {
+        let source = Source::read(&name, None)?;
+        // A directory that worlds start with would have to be read by every thread.
+        if source.image.is_some() {
+            skipped.push(name);
+            continue;
+        }
+        names.push(name);
+        schedules.push(source.scenario.schedule);
+    }
+    Ok((names, schedules, skipped))
+}
+
+fn exit_of(summary: &Summary) -> Exit {
+    let exit = if summary.is_harness_bug { Exit::Harness } else { Exit::Held };
+    let exit = exit.worst(if summary.failures > 0 { Exit::Failed } else { Exit::Held });
+    // What was cut short is never green.
+    exit.worst(if summary.is_complete && summary.runs > 0 { Exit::Held } else { Exit::Nothing })
+}
+
+/// Saves the first variant of each group as a schedule that replays.
+fn save(directory: &Path, names: &[String], summary: &Summary) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for group in &summary.groups {
+        let folder = directory.join(&group.id);
+        fs::create_dir_all(&folder)?;
+        let subject = &names[group.subject];
+        let stem = Path::new(subject)
+            .file_stem()
+            .map_or_else(|| subject.clone(), |stem| stem.to_string_lossy().into_owned());
+        let file = folder.join(format!("{stem}.kdl"));
+        let title = format!("a variant of {subject}");
+        fs::write(&file, print(&Scenario::untold(title, group.schedule.clone())))?;
+        files.push(file);
+    }
+    Ok(files)
+}
