@@ -15,5 +15,6 @@ pub mod partition;
 pub mod plan;
 pub mod recovery;
 pub mod storage;
+pub mod transfer;
 pub mod units;
 pub mod wal;

@@ -132,6 +132,22 @@ impl FileName {
         literal(b"REASON.toml")
     }
 
+    /// The name of the file that says that a partition from a peer is whole.
+    pub fn complete() -> Name {
+        literal(b"COMPLETE")
+    }
+
+    /// The name of the directory of consumers' offsets.
+    pub fn offsets() -> Name {
+        literal(b"offsets")
+    }
+
+    /// The name beside a partition directory under which a replacement for it is built, or `None` if it would
+    /// be too long.
+    pub fn rebuild(partition: &Name) -> Option<Name> {
+        partition.with_suffix(b".rebuild")
+    }
+
     /// The name under which a new reason is written before it is renamed into place.
     pub fn reason_staging() -> Name {
         literal(b"REASON.toml.staging")

@@ -332,6 +332,7 @@ fn record<S: Storage>(
             incarnation: new_ledger.expect("a life was named to hash for"),
             durability: facts.durability,
             epoch: 1,
+            generation: 0,
             floor: facts.segments.first().map_or(SegmentStart::ZERO, |first| first.start),
             reserved_offset: known_end(facts, losses),
         };

@@ -62,6 +62,7 @@ impl<S: Storage> Host<S> {
                     incarnation: key.incarnation,
                     durability: entry.durability,
                     epoch: 1,
+                    generation: 0,
                     floor: SegmentStart::ZERO,
                     reserved_offset: Offset::ZERO,
                 };

@@ -16,19 +16,19 @@ struct Level<S: Storage> {
 }
 
 /// A removal under way.
-pub(super) struct Removal<S: Storage> {
+pub(crate) struct Removal<S: Storage> {
     /// The directory to remove, then those open below it.
     levels: Vec<Level<S>>,
 }
 
 impl<S: Storage> Removal<S> {
     /// Takes over `directory`, which is called `name` where it lies.
-    pub(super) fn new(directory: S::Directory, name: Name) -> Self {
+    pub(crate) fn new(directory: S::Directory, name: Name) -> Self {
         Self { levels: vec![Level { directory, name, left: Vec::new() }] }
     }
 
     /// Removes one name, or lists one directory; says whether all is gone. `parent` holds the directory.
-    pub(super) fn step(&mut self, storage: &S, parent: &S::Directory) -> Result<bool, StorageError> {
+    pub(crate) fn step(&mut self, storage: &S, parent: &S::Directory) -> Result<bool, StorageError> {
         let Some(top) = self.levels.last_mut() else { return Ok(true) };
         match top.left.pop() {
             Some((name, EntryKind::Directory)) => {
@@ -58,7 +58,7 @@ impl<S: Storage> Removal<S> {
     }
 
     /// Closes what is open.
-    pub(super) fn close(self, storage: &S) {
+    pub(crate) fn close(self, storage: &S) {
         for level in self.levels {
             storage.close_directory(level.directory);
         }

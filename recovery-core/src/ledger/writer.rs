@@ -24,6 +24,8 @@ pub struct NewLedger {
     pub durability: Durability,
     /// Above that of any ledger that this life of the partition had before; 1 for the first.
     pub epoch: u64,
+    /// How often the partition was repaired or replaced before; 0 for a new one.
+    pub generation: u64,
     /// Where the chain starts.
     pub floor: SegmentStart,
     /// No smaller offset will be minted.
@@ -79,7 +81,7 @@ impl<S: Storage> LedgerWriter<S> {
             incarnation: new.incarnation,
             epoch: new.epoch,
             slot: 0,
-            generation: 0,
+            generation: new.generation,
             floor: new.floor,
             reserved_offset: new.reserved_offset,
         };

@@ -10,8 +10,8 @@ use super::meter::Meter;
 use super::verifier::Verifier;
 use super::window::Source;
 use super::workspace::{Tenant, Workspace};
-use crate::format::{ChainHash, Mark};
-use crate::storage::{Name, Storage, StorageError};
+use crate::format::{ChainHash, IndexEntry, Mark};
+use crate::storage::{Call, Name, Storage, StorageError};
 use crate::units::{Incarnation, Namespace};
 
 /// What a log must be.
@@ -62,7 +62,7 @@ impl LogCheck {
     ///
     /// # Errors
     ///
-    /// As [`Storage::length`]. What reads say becomes an answer.
+    /// When the log cannot be read, or two readings of it differ.
     pub(crate) fn step<S: Storage>(
         &mut self,
         storage: &S,
@@ -85,11 +85,20 @@ impl LogCheck {
             meter: &mut self.meter,
         };
         let Some(stop) = self.walk.step(&mut tools)? else { return Ok(None) };
+        if let StopDetail::Unreadable { errno, .. } = stop {
+            return Err(StorageError { call: Call::Read, file: *name, errno });
+        }
         let found = self.walk.proven();
         let is_end = stop == StopDetail::End
             && found.end == end.position
             && found.next_offset == end.next_offset
             && found.chain_hash == Some(end.chain_hash);
         Ok(Some(is_end))
+    }
+
+    /// The entries of an index over the log, once that is what it must be.
+    pub(crate) fn into_index(self) -> Vec<IndexEntry> {
+        let proven = self.walk.proven();
+        self.index_walk.finish(proven.batches, proven.end).rebuilt
     }
 }

@@ -4,6 +4,7 @@
 //! facts do not depend on the window, the limit of a step, the order of a listing or what is cached.
 //! Leaves out: what follows from the facts ([`crate::decide`]).
 
+mod batch_search;
 mod candidate;
 mod directory_listing;
 mod drive;
@@ -28,6 +29,7 @@ mod verifier;
 mod window;
 mod workspace;
 
+pub(crate) use batch_search::BatchSearch;
 pub(crate) use directory_listing::Names;
 pub(crate) use drive::{Allowance, Drive, Drover};
 pub use facts::{

@@ -102,3 +102,84 @@ impl RunCollector {
         self.next = next;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Checksum;
+
+    fn header(offset: u64, length: u64) -> BatchHeader {
+        BatchHeader {
+            partition_id: PartitionId::new(3),
+            base_offset: Offset::new(offset),
+            base_timestamp: 0,
+            origin_timestamp: 0,
+            batch_length: Length::new(length),
+            batch_checksum: Checksum::new(offset),
+            message_count: 2,
+        }
+    }
+
+    /// Batches by position, offset and length; what is gathered, as `position+length first..next`.
+    #[track_caller]
+    fn check(barred: &[(u64, u64)], batches: &[(u64, u64, u64)], expected: &str) {
+        let gap =
+            |(first, next): &(u64, u64)| RecordedGap { first: Offset::new(*first), next: Offset::new(*next) };
+        let mut collector = RunCollector::new(RunRules {
+            segment: SegmentStart::ZERO,
+            stop: Position::new(100),
+            next: Offset::new(5),
+            chain_hash: None,
+            namespace: Namespace { stream: 1, topic: 2, partition: 3 },
+            incarnation: None,
+            barred: barred.iter().map(gap).collect(),
+        });
+        for (position, offset, length) in batches {
+            collector.take(Position::new(*position), &header(*offset, *length), true);
+        }
+        let told: Vec<String> = collector
+            .finish()
+            .iter()
+            .map(|run| format!("{}+{} {}..{}", run.position, run.length, run.first, run.next))
+            .collect();
+        assert_eq!(told.join(", "), expected);
+    }
+
+    #[test]
+    fn batches_that_follow_each_other_are_one_run() {
+        check(&[], &[(400, 7, 300), (700, 9, 300), (1100, 11, 300)], "400+600 7..11, 1100+300 11..13");
+        check(&[], &[(400, 7, 300), (700, 10, 300)], "400+300 7..9, 700+300 10..12");
+    }
+
+    #[test]
+    fn offsets_that_are_held_or_given_up_are_in_no_run() {
+        check(&[], &[(400, 4, 300), (700, 7, 300), (1000, 6, 300)], "700+300 7..9");
+        check(&[(8, 9)], &[(400, 7, 300), (700, 9, 300)], "700+300 9..11");
+        check(&[(9, u64::MAX)], &[(400, 7, 300), (700, 9, 300)], "400+300 7..9");
+    }
+
+    #[test]
+    fn a_batch_above_the_ceiling_is_in_no_run() {
+        let ceiling = BATCH_BYTES_MAX.get();
+        check(&[], &[(400, 7, ceiling)], &format!("400+{ceiling} 7..9"));
+        check(&[], &[(400, 7, ceiling + 1)], "");
+    }
+
+    #[test]
+    fn runs_are_bounded_in_number() {
+        let batches: Vec<_> = (0..RUNS_MAX as u64 + 5).map(|at| (400 + at * 400, 7 + at * 3, 300)).collect();
+        let mut collector = RunCollector::new(RunRules {
+            segment: SegmentStart::ZERO,
+            stop: Position::new(100),
+            next: Offset::new(5),
+            chain_hash: None,
+            namespace: Namespace { stream: 1, topic: 2, partition: 3 },
+            incarnation: None,
+            barred: Vec::new(),
+        });
+        for (position, offset, length) in batches {
+            collector.take(Position::new(position), &header(offset, length), true);
+        }
+        assert_eq!(collector.finish().len(), RUNS_MAX);
+    }
+}

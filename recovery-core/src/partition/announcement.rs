@@ -85,6 +85,7 @@ impl<S: Storage> Writer<S> {
             incarnation,
             durability: self.options.durability,
             epoch: 1,
+            generation: 0,
             floor: self.first_segment(),
             // Exactly the next offset: whatever the superblock reserved is kept without it.
             reserved_offset: self.next_offset,

@@ -13,7 +13,7 @@ use super::{
     Admission, Adopted, AdoptedSegment, Chain, ChainSegment, OpenError, OptionsError, PartitionOptions,
     StorageSizeMismatch, WriterError,
 };
-use crate::format::{FileName, INDEX_ENTRY_BYTES};
+use crate::format::{FileName, INDEX_ENTRY_BYTES, Mark};
 use crate::ledger::LedgerWriter;
 use crate::storage::{Access, Name, PartitionDirectory, Storage, StorageError, exact};
 use crate::units::{Length, Namespace, Offset, SegmentStart};
@@ -188,6 +188,26 @@ impl<S: Storage> Writer<S> {
     /// The offset that the next message gets.
     pub fn next_offset(&self) -> Offset {
         self.buffer.run().map_or(self.next_offset, |run| run.next_offset)
+    }
+
+    /// The end of each segment as far as it is acknowledged, ascending; `None` where no ledger says how each
+    /// hashes. A ledger that lost a seal says it again at the first append.
+    pub fn acknowledged_ends(&self) -> Option<Vec<Mark>> {
+        let ledger = self.ledger.as_ref()?;
+        let active = self.active.as_ref().map(|active| active.cursor);
+        self.chain
+            .segments()
+            .iter()
+            .map(|segment| match active.filter(|cursor| cursor.segment == segment.start) {
+                Some(cursor) => cursor.chain_hash.map(|_| cursor.mark()),
+                None => ledger.newest_mark(segment.start).filter(|mark| mark.position == segment.end),
+            })
+            .collect()
+    }
+
+    /// The offset that follows the acknowledged ones.
+    pub const fn acknowledged_next_offset(&self) -> Offset {
+        self.next_offset
     }
 
     /// Bytes of batches that the next flush writes.

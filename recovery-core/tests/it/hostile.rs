@@ -17,7 +17,7 @@ use crate::image::check::measured;
 use crate::image::log::stepping_stone;
 use crate::memory_storage::MemoryStorage;
 
-const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
+pub(crate) const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
 const INCARNATION: Incarnation = Incarnation::new(7);
 
 fn storage(files: &[(String, Vec<u8>)]) -> MemoryStorage {
@@ -120,7 +120,7 @@ fn a_large_ledger_takes_no_memory_of_its_size() {
 }
 
 /// A whole batch of one message that takes just `length` bytes, larger than any builder makes.
-fn batch_of(length: u64) -> Vec<u8> {
+pub(crate) fn batch_of(length: u64) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(length).unwrap()];
     let body = bytes.len() - BATCH_HEADER_BYTES - FRAME_HEADER_BYTES;
     let mut frame = FrameHeader {

@@ -18,6 +18,7 @@ fn new_ledger() -> NewLedger {
         incarnation: INCARNATION,
         durability: Durability::Proven,
         epoch: 1,
+        generation: 0,
         floor: SegmentStart::ZERO,
         reserved_offset: Offset::ZERO,
     }

@@ -20,6 +20,7 @@ mod host_boot;
 mod host_delete;
 mod host_disposition;
 mod host_faults;
+mod host_fence_limit;
 mod host_peers;
 mod host_sequences;
 mod host_superblock;
@@ -56,3 +57,6 @@ mod storage_os;
 mod tidy;
 #[cfg(feature = "cli")]
 mod tool;
+mod transfer;
+mod transfer_hostile;
+mod transfer_world;

@@ -1,0 +1,121 @@
+//! The file `COMPLETE`: says that a replacement is whole, and what becomes of the directory that it replaces.
+//!
+//! Promises: it is there only if all else is durable; a start that finds it and no old directory ends what was
+//! begun. Leaves out: building the replacement.
+
+use super::swap;
+use crate::format::FileName;
+use crate::storage::{Access, EntryKind, Errno, Name, Storage, StorageError, exact};
+use crate::units::Namespace;
+
+/// A longer file is none of ours.
+const COMPLETE_BYTES_MAX: u64 = 64 * 1024;
+
+/// What was found beside a partition, before it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// Nothing that concerns a start.
+    Nothing,
+    /// A replacement that was not finished. It stays until one is built anew.
+    Incomplete,
+    /// A replacement that only lacked its name has it now.
+    Installed,
+}
+
+/// What a replacement says of itself: the text of the reason file, which names the fence first.
+pub(super) fn text(namespace: Namespace, fence: &Name, why: &str) -> String {
+    let why = why.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "# The directory of partition {namespace} as it was before a whole copy from a peer took its place.\n\
+         fence = \"{fence}\"\npartition = \"{namespace}\"\nwhy = \"{why}\"\n"
+    )
+}
+
+/// The fence that the text names.
+fn fence_of(text: &[u8]) -> Option<Name> {
+    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"fence = \""))?;
+    Name::new(line.strip_suffix(b"\"")?)
+}
+
+/// Writes the file, durably, once all else is.
+pub(super) fn write<S: Storage>(storage: &S, sibling: &S::Directory, text: &str) -> Result<(), StorageError> {
+    storage.sync_directory(sibling)?;
+    let name = FileName::complete();
+    let file = exact::uninterrupted(|| storage.create(sibling, &name))?;
+    let written =
+        exact::write_all(storage, &file, &name, 0, text.as_bytes()).and_then(|()| storage.sync(&file));
+    storage.close(file);
+    written?;
+    storage.sync_directory(sibling)
+}
+
+/// Takes the file away, durably, if it is there: what is in the directory is no replacement any more.
+pub(super) fn remove<S: Storage>(storage: &S, directory: &S::Directory) -> Result<(), StorageError> {
+    match exact::uninterrupted(|| storage.remove(directory, &FileName::complete(), EntryKind::File)) {
+        Ok(()) => storage.sync_directory(directory),
+        Err(error) if error.is_not_found() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn read<S: Storage>(storage: &S, directory: &S::Directory) -> Result<Option<Vec<u8>>, StorageError> {
+    let name = FileName::complete();
+    let file = match exact::uninterrupted(|| storage.open(directory, &name, Access::Read)) {
+        Ok(file) => file,
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let read = exact::uninterrupted(|| storage.length(&file)).and_then(|length| {
+        let mut text = vec![0; usize::try_from(length.min(COMPLETE_BYTES_MAX)).expect("it is small")];
+        exact::read_all(storage, &file, &name, 0, &mut text)?;
+        Ok(text)
+    });
+    storage.close(file);
+    read.map(Some)
+}
+
+/// Ends an installation that a crash cut short, before the partition called `name` in `parent` is opened.
+///
+/// # Errors
+///
+/// Whatever a storage call returns; a repeat does the rest.
+pub fn finish_install<S: Storage>(
+    storage: &S,
+    parent: &S::Directory,
+    name: &Name,
+) -> Result<Finished, StorageError> {
+    let open = |name: &Name| match exact::uninterrupted(|| storage.open_directory(parent, name)) {
+        Ok(directory) => Ok(Some(directory)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    };
+    if let Some(directory) = open(name)? {
+        let removed = remove(storage, &directory);
+        storage.close_directory(directory);
+        removed?;
+        return Ok(match FileName::rebuild(name).map(|sibling| open(&sibling)).transpose()?.flatten() {
+            Some(sibling) => {
+                storage.close_directory(sibling);
+                Finished::Incomplete
+            }
+            None => Finished::Nothing,
+        });
+    }
+    let Some(sibling_name) = FileName::rebuild(name) else { return Ok(Finished::Nothing) };
+    let Some(sibling) = open(&sibling_name)? else { return Ok(Finished::Nothing) };
+    let finished = read(storage, &sibling).and_then(|text| {
+        let Some(text) = text else { return Ok(Finished::Incomplete) };
+        let stale = StorageError {
+            call: crate::storage::Call::Read,
+            file: FileName::complete(),
+            errno: Errno::STALE,
+        };
+        let fence = fence_of(&text).ok_or(stale)?;
+        swap::explain(storage, parent, &fence, &text)?;
+        swap::take_place(storage, parent, &sibling_name, name)?;
+        remove(storage, &sibling)?;
+        Ok(Finished::Installed)
+    });
+    storage.close_directory(sibling);
+    finished
+}
