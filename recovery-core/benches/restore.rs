@@ -60,6 +60,7 @@ impl Fixture {
             incarnation: INCARNATION,
             durability: Durability::Synced,
             epoch: 1,
+            generation: 0,
             floor: SegmentStart::ZERO,
             reserved_offset: Offset::ZERO,
         };
