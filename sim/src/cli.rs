@@ -43,6 +43,8 @@ pub enum Command {
     SelfCheck(SelfCheck),
     /// Plant each known bug and see it die by the check that it names.
     Mutants(Mutants),
+    /// Join the shards of one run.
+    Merge(Merge),
     /// Print a vocabulary: one word a line.
     List(List),
 }
@@ -107,6 +109,12 @@ pub struct Run {
     /// Where run.jsonl and failing schedules are written.
     #[arg(long, value_name = "DIR", default_value = "target/sim", conflicts_with = "resume")]
     pub out: PathBuf,
+    /// Write what programs of CI read.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write a page that needs no network.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Go on with the run in this directory: what was run is not run again.
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
@@ -207,6 +215,26 @@ pub struct Mutants {
     /// Leave each program that was built at DIR/ID/sim.
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// JSON Lines on stdout, the summary last.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim merge`.
+#[derive(Debug, clap::Args)]
+pub struct Merge {
+    /// Files of lines, or directories with `.jsonl` files somewhere below.
+    #[arg(value_name = "DIR|FILE", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Write the lines of the whole run, failures first, the summary last.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Write a page that needs no network.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write what programs of CI read.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// JSON Lines on stdout, the summary last.
     #[arg(long)]
     pub json: bool,

@@ -3,7 +3,9 @@
 pub mod commit;
 pub mod known;
 pub mod list;
+pub mod merge;
 pub mod mutants;
+pub mod outputs;
 pub mod replay;
 pub mod run;
 pub mod scenarios;

@@ -13,6 +13,7 @@ use super::ending::FailureClass;
 use super::group::group_id;
 use super::known::Known;
 use super::one::{Outcome, run_seed, schedule_of};
+use super::pace::{Moment, Pace, ShardPace};
 use super::parallel::{BLOCK_SEEDS, Seeds, run};
 use super::planted::Planted;
 use super::tally::Tally;
@@ -97,7 +98,7 @@ pub struct ScenarioCount {
 }
 
 /// What a run came to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Worlds completed.
     pub seeds: u64,
@@ -123,6 +124,10 @@ pub struct Summary {
     pub planted: Planted,
     /// Whether a panic of the harness ended a world.
     pub is_harness_bug: bool,
+    /// How fast it went.
+    pub pace: Pace,
+    /// Shards that were merged.
+    pub shards: Vec<ShardPace>,
     /// Shards that a merge did not find.
     pub shards_missing: Vec<u64>,
     /// Whether somebody ended it before its limits did.
@@ -144,6 +149,12 @@ impl Summary {
     /// Failing seeds of groups that were not known.
     pub fn new_failures(&self) -> u64 {
         self.failures - self.known_failures()
+    }
+
+    /// Notes how long the run has taken so far.
+    fn at(&mut self, elapsed: Duration) {
+        self.elapsed = elapsed;
+        self.pace.note(Moment { seconds: elapsed.as_secs_f64(), seeds: self.seeds });
     }
 
     /// Whether a group failed.
@@ -191,7 +202,7 @@ pub fn run_session(
         |seed, outcome| {
             session.take(seed, &outcome, listener);
             if session.summary.seeds.is_multiple_of(BLOCK_SEEDS) {
-                session.summary.elapsed = before + begin.elapsed();
+                session.summary.at(before + begin.elapsed());
                 listener.progress(&session.summary);
             }
             if session.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 use self::reporting::Reporting;
 use self::request::Plan;
 use crate::cli::Run;
+use crate::command::outputs::Outputs;
 use crate::command::{known, scenarios};
 use crate::exit::Exit;
 use crate::report::json;
@@ -38,7 +39,7 @@ pub fn run(options: &Run, out: &mut dyn Write, err: &mut dyn Write) -> io::Resul
         Ok((plan, known.unwrap_or_default()))
     });
     match settled {
-        Ok((plan, known)) => run_plan(options, plan, &known, out),
+        Ok((plan, known)) => run_plan(options, plan, &known, (out, err)),
         Err(sentence) => {
             writeln!(err, "error: {sentence}")?;
             Ok(Exit::Usage)
@@ -46,10 +47,16 @@ pub fn run(options: &Run, out: &mut dyn Write, err: &mut dyn Write) -> io::Resul
     }
 }
 
-fn run_plan(options: &Run, plan: Plan, known: &Known, out: &mut dyn Write) -> io::Result<Exit> {
+fn run_plan(
+    options: &Run,
+    plan: Plan,
+    known: &Known,
+    (out, err): (&mut dyn Write, &mut dyn Write),
+) -> io::Result<Exit> {
     remember_panics();
     let interrupted = interruption()?;
     let request = plan.request;
+    let outputs = Outputs { html: options.html.as_deref(), junit: options.junit.as_deref() };
     let progress = Progress::begin(&request, !options.json);
     let started = StartedLine::of(&request);
     let (failures, mut summary) = match plan.resumed {
@@ -64,6 +71,7 @@ fn run_plan(options: &Run, plan: Plan, known: &Known, out: &mut dyn Write) -> io
     let summary = run_session(&request, known, summary, &interrupted, &mut reporting);
     progress.end();
     let whole = reporting.end(summary)?;
+    outputs.write(&whole, request.image, err)?;
     Ok(whole.exit)
 }
 

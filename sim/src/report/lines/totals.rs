@@ -13,6 +13,7 @@ use crate::disk::Cause;
 use crate::exit::Exit;
 use crate::oracle::Check;
 use crate::run::digest::RunDigest;
+use crate::run::pace::{Pace, ShardPace};
 use crate::run::planted::PlantedFate;
 use crate::run::reach::{Line as Reached, ReachKind};
 use crate::run::session::{Group, ScenarioCount, Summary};
@@ -89,6 +90,12 @@ pub struct SummaryLine {
     /// Whether a panic of the harness ended a world.
     #[serde(default)]
     pub harness_bug: bool,
+    /// How many seeds were done after how many seconds; of one run only.
+    #[serde(default)]
+    pub pace: Pace,
+    /// Shards that were merged.
+    #[serde(default)]
+    pub shards: Vec<ShardPace>,
     /// Shards that a merge did not find.
     #[serde(default)]
     pub shards_missing: Vec<u64>,
@@ -199,6 +206,8 @@ impl SummaryLine {
             },
             reach_missed: missed.to_vec(),
             harness_bug: summary.is_harness_bug,
+            pace: summary.pace.clone(),
+            shards: summary.shards.clone(),
             shards_missing: summary.shards_missing.clone(),
             interrupted: summary.is_interrupted,
             exit: exit as u8,
@@ -261,6 +270,8 @@ pub fn summary_of(reach: &[ReachLine], line: &SummaryLine) -> Result<Summary, Li
         scenarios: ScenarioCount { passed: line.scenarios.passed, failed: line.scenarios.failed },
         planted: crate::run::planted::Planted { fate, group: line.planted.group.clone() },
         is_harness_bug: line.harness_bug,
+        pace: line.pace.clone(),
+        shards: line.shards.clone(),
         shards_missing: line.shards_missing.clone(),
         is_interrupted: line.interrupted,
     })

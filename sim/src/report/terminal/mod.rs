@@ -14,4 +14,4 @@ pub use self_check::{self_check, self_check_summary};
 pub use shrink::shrink;
 pub use summary::run_summary;
 pub use sweep::sweep;
-pub use text::{counted, hint, paragraph};
+pub use text::{counted, hint, paragraph, short};

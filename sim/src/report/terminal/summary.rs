@@ -158,7 +158,7 @@ fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
         paragraph(out, "Violated", &format!("{} (worlds)", violated.join(", ")))?;
     }
     for shard in &summary.shards_missing {
-        paragraph(out, "MISSING", &format!("shard {shard} of {}", started.shard.count))?;
+        paragraph(out, "MISSING", &format!("shard {shard}: it is not there, or has no summary"))?;
     }
     let interrupted = if summary.is_interrupted { ", interrupted" } else { "" };
     let (worlds, seconds, rate) =

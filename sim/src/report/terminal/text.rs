@@ -67,7 +67,7 @@ pub fn counted(count: u64, noun: &str) -> String {
 }
 
 /// A count in at most four columns: `999`, `1k`, `999k`, `1M`.
-pub(super) fn short(count: u64) -> String {
+pub fn short(count: u64) -> String {
     match count {
         0..1000 => count.to_string(),
         1000..1_000_000 => format!("{}k", count / 1000),

@@ -1,0 +1,87 @@
+//! What a run leaves besides its lines: a page, a file for CI, and remarks for GitHub's runner.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::report::annotations::annotations;
+use crate::report::html::{self, KillTable, Scene};
+use crate::report::junit;
+use crate::report::whole::Whole;
+use crate::run::one::{sample_of, schedule_of};
+use crate::run::replay::twice;
+use crate::schedule::token::Token;
+use crate::world::{Arena, WorldImage};
+
+/// The table of planted bugs, where it was kept.
+const KILL_TABLE: &str = "snapshots/kill-table.tsv";
+
+/// Groups whose first failing seed is shown step by step.
+const SCENES: usize = 24;
+
+/// Which outputs are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Outputs<'a> {
+    /// A page.
+    pub html: Option<&'a Path>,
+    /// A file for CI.
+    pub junit: Option<&'a Path>,
+}
+
+impl Outputs<'_> {
+    /// Writes them; remarks for GitHub's runner where it is that which runs this, on a stream beside the
+    /// lines.
+    ///
+    /// # Errors
+    ///
+    /// When a file or the stream cannot be written.
+    pub fn write(
+        self,
+        whole: &Whole,
+        image: Option<&'static WorldImage>,
+        err: &mut dyn Write,
+    ) -> io::Result<()> {
+        if let Some(file) = self.junit {
+            write(file, &junit::document(whole))?;
+        }
+        if let Some(file) = self.html {
+            write(file, &html::page(whole, &scenes(whole, image), &kill_table()?))?;
+        }
+        if env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+            err.write_all(annotations(whole).as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(file, text)
+}
+
+fn kill_table() -> io::Result<KillTable> {
+    match fs::read_to_string(KILL_TABLE) {
+        Ok(text) => Ok(KillTable::read(&text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(KillTable::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The first failing seed of each group, run again and watched. One whose world cannot be made here (of
+/// another generator, of an image that is not at hand) is left out.
+fn scenes(whole: &Whole, image: Option<&'static WorldImage>) -> Vec<Scene> {
+    let mut arena = Arena::on(image);
+    let groups = whole.summary.groups.iter().take(SCENES);
+    groups.filter_map(|group| scene(&group.id, &group.token, &mut arena, image)).collect()
+}
+
+fn scene(group: &str, token: &str, arena: &mut Arena, image: Option<&'static WorldImage>) -> Option<Scene> {
+    let token: Token = token.parse().ok()?;
+    token.check(image.map(WorldImage::hash)).ok()?;
+    let schedule = schedule_of(token.seed, token.knobs, image);
+    let (report, ..) = twice(&schedule, arena, sample_of(token.seed));
+    Some(Scene { group: group.to_owned(), schedule, report })
+}

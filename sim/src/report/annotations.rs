@@ -1,0 +1,49 @@
+//! Annotations: lines that GitHub's runner turns into remarks on a change.
+//!
+//! Promises: one line an annotation, whatever the text holds. Leaves out: whether anybody reads them, which
+//! the caller asks of the environment.
+
+use std::fmt::Write;
+
+use super::whole::Whole;
+use crate::run::planted::PlantedFate;
+
+/// One line a group, and one for everything else that fails the run.
+#[must_use]
+pub fn annotations(whole: &Whole) -> String {
+    let mut text = String::new();
+    let summary = &whole.summary;
+    for group in &summary.groups {
+        let line = whole.failures.iter().find(|line| line.group.as_ref() == Some(&group.id));
+        let sentence = line.map_or("", |line| line.sentence.as_str());
+        let level = if group.known { "notice" } else { "error" };
+        let (count, token) = (group.count, &group.token);
+        let told = format!("{sentence}\n{count} failing seeds\ncargo sim replay {token}");
+        add(&mut text, level, &group.id, &told);
+    }
+    for id in &summary.known_gone {
+        add(&mut text, "warning", id, "this known group did not fail, and its faults were met");
+    }
+    if summary.scenarios.failed > 0 {
+        add(&mut text, "error", "scenarios", &format!("{} scenarios failed", summary.scenarios.failed));
+    }
+    if summary.planted.fate != PlantedFate::Found {
+        let told = format!("the planted failure is {}", summary.planted.fate.code());
+        add(&mut text, "error", "the harness is not alive", &told);
+    }
+    for shard in &summary.shards_missing {
+        add(&mut text, "error", "a shard is missing", &format!("shard {shard}"));
+    }
+    if whole.started.require_reach {
+        for id in &whole.missed {
+            add(&mut text, "error", "a goal was missed", id);
+        }
+    }
+    text
+}
+
+fn add(text: &mut String, level: &str, title: &str, told: &str) {
+    let told = told.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let title = title.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
+    writeln!(text, "::{level} title=sim {title}::{told}").expect("a string takes it");
+}

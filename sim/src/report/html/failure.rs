@@ -1,0 +1,169 @@
+//! Groups of failures: what is wrong, the strip of the start that broke, a short timeline, and the command
+//! that shows it again.
+
+use std::fmt::Write;
+
+use super::escape;
+use super::strip::{legend, strips};
+use crate::report::lines::FailureLine;
+use crate::report::terminal::counted;
+use crate::report::timeline::{is_detail, sentence};
+use crate::report::whole::Whole;
+use crate::run::session::Group;
+use crate::schedule::{Schedule, print_step};
+use crate::world::event::{Event, EventCode};
+use crate::world::{BootTold, Report};
+
+/// Lines of a timeline: what a person reads at once.
+const TIMELINE: usize = 15;
+
+/// The first failing seed of a group, run again and watched.
+#[derive(Debug)]
+pub struct Scene {
+    /// The group.
+    pub group: String,
+    /// Its schedule.
+    pub schedule: Schedule,
+    /// What happened.
+    pub report: Report,
+}
+
+/// Every group, new ones first.
+pub(super) fn section(whole: &Whole, scenes: &[Scene]) -> String {
+    let summary = &whole.summary;
+    if summary.groups.is_empty() && summary.known_gone.is_empty() {
+        return String::new();
+    }
+    let mut text = "<section>\n<h2>Failures by cause</h2>\n".to_owned();
+    let known = summary.groups.iter().filter(|group| group.known).count() as u64;
+    let about = format!(
+        "{} in {}; known: {} of {}.",
+        counted(summary.new_failures(), "new failing world"),
+        counted(summary.groups.len() as u64 - known, "group"),
+        counted(summary.known_failures(), "world"),
+        counted(known, "group")
+    );
+    writeln!(text, "<p class=\"quiet\">{about}</p>").expect("a string takes it");
+    for id in &summary.known_gone {
+        let id = escape(id);
+        writeln!(text, "<p class=\"warn\">Known group {id} did not fail, and its faults were met.</p>")
+            .expect("a string takes it");
+    }
+    if !scenes.is_empty() {
+        text.push_str(&legend());
+    }
+    let new = summary.groups.iter().filter(|group| !group.known);
+    for group in new.chain(summary.groups.iter().filter(|group| group.known)) {
+        let line = whole.failures.iter().find(|line| line.group.as_ref() == Some(&group.id));
+        let scene = scenes.iter().find(|scene| scene.group == group.id);
+        text.push_str(&one(group, line, scene));
+    }
+    text + "</section>\n"
+}
+
+fn one(group: &Group, line: Option<&FailureLine>, scene: Option<&Scene>) -> String {
+    let (class, tag) = if group.known { ("warn", "known") } else { ("bad", "new") };
+    let count = counted(group.count, "world");
+    let mut text = format!(
+        "<div class=\"group\"><h3>{}<span class=\"tag {class}\">{tag}</span><span class=\"tag quiet\">{count}\
+         </span></h3>\n",
+        escape(&group.id)
+    );
+    if let Some(line) = line {
+        writeln!(text, "<p>{}</p>", escape(&line.sentence)).expect("a string takes it");
+        if let Some(remark) = &line.remark {
+            writeln!(text, "<p class=\"quiet\">said: {}</p>", escape(remark)).expect("a string takes it");
+        }
+        let place =
+            line.partition.as_ref().map_or(String::new(), |partition| format!(", partition {partition}"));
+        let faults = if line.faults.is_empty() { "none".to_owned() } else { line.faults.join(", ") };
+        writeln!(
+            text,
+            "<p class=\"quiet\">step {}, in {}{place}; faults without which it would not be there: {}</p>",
+            line.step,
+            escape(&line.recovery_step),
+            escape(&faults)
+        )
+        .expect("a string takes it");
+    }
+    let command = escape(&format!("cargo sim replay {}", group.token));
+    writeln!(text, "<pre class=\"wrap\"><code>{command}</code></pre>").expect("a string takes it");
+    match (scene, line) {
+        (Some(scene), Some(line)) => text.push_str(&watched(scene, line)),
+        (None, _) | (_, None) => {
+            text.push_str("<p class=\"quiet\">Its world was not made again for this page.</p>\n");
+        }
+    }
+    text + "</div>\n"
+}
+
+/// The strip, the timeline and the schedule.
+fn watched(scene: &Scene, line: &FailureLine) -> String {
+    let mut text = String::new();
+    if let Some(boot) = boot_of(scene, line) {
+        let broken = line.segment.map(|segment| (segment, line.range));
+        text.push_str(&strips(boot, broken));
+    }
+    text.push_str(&timeline(scene, line));
+    let steps: Vec<String> = scene
+        .schedule
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(index, step)| format!("{index:>3}  {}", print_step(step).trim()))
+        .collect();
+    let steps = escape(&steps.join("\n"));
+    writeln!(text, "<details><summary>the whole schedule</summary><pre><code>{steps}</code></pre></details>")
+        .expect("a string takes it");
+    text
+}
+
+/// The start that broke: of that partition, in that step or before it.
+fn boot_of<'a>(scene: &'a Scene, line: &FailureLine) -> Option<&'a BootTold> {
+    let told = scene.report.told.as_ref()?;
+    told.boots.iter().rev().find(|boot| {
+        let is_there = line.partition.as_ref().is_none_or(|place| *place == boot.namespace.to_string());
+        is_there && boot.step <= line.step
+    })
+}
+
+fn timeline(scene: &Scene, line: &FailureLine) -> String {
+    let told = scene.report.told.as_ref();
+    let events: Vec<(u64, &Event)> = (0..).zip(&scene.report.events).collect();
+    let shown: Vec<&(u64, &Event)> =
+        events.iter().filter(|(_, event)| event.step <= line.step && !is_detail(event)).collect();
+    let left_out = shown.len().saturating_sub(TIMELINE);
+    let mut rows = String::new();
+    for (at, event) in &shown[left_out..] {
+        let subject = told.and_then(|told| told.subjects.get(at)).map(String::as_str);
+        let class = match event.code {
+            EventCode::Fault | EventCode::Crashed | EventCode::CallFailed => " class=\"fault\"",
+            EventCode::Step
+            | EventCode::Call
+            | EventCode::Appended
+            | EventCode::Acknowledged
+            | EventCode::WriterFailed
+            | EventCode::Verdict
+            | EventCode::Action
+            | EventCode::Planned
+            | EventCode::Polled
+            | EventCode::Missed
+            | EventCode::Stopped => "",
+        };
+        let said = escape(&sentence(event, subject));
+        writeln!(rows, "<tr{class}><td class=\"n\">{}</td><td class=\"w\">{said}</td></tr>", event.step)
+            .expect("a string takes it");
+    }
+    writeln!(
+        rows,
+        "<tr class=\"broke\"><td class=\"n\">{}</td><td class=\"w\">{}</td></tr>",
+        line.step,
+        escape(&line.sentence)
+    )
+    .expect("a string takes it");
+    let before = match left_out {
+        0 => String::new(),
+        count => format!("<p class=\"quiet\">{} before these.</p>\n", counted(count as u64, "event")),
+    };
+    format!("{before}<table>\n<tr><th>step</th><th>what happened</th></tr>\n{rows}</table>\n")
+}

@@ -1,0 +1,96 @@
+//! A run as `JUnit`: what the programs of CI read.
+//!
+//! Promises: a check that held is a test that passed; a group that failed is one that failed, and a known
+//! one is skipped; so the page is red exactly when the run is. This is the only file that knows the crate.
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::whole::Whole;
+use crate::oracle::Check;
+use crate::run::planted::{CHECK, PlantedFate};
+use crate::run::session::Group;
+
+/// The document.
+///
+/// # Panics
+///
+/// Never: a document in memory can be written.
+#[must_use]
+pub fn document(whole: &Whole) -> String {
+    let mut report = Report::new("sim");
+    report.set_time(whole.summary.elapsed);
+    report.add_test_suites([checks(whole), harness(whole)]);
+    report.to_string().expect("a document in memory can be written")
+}
+
+/// One test a check, and one a group of failures.
+fn checks(whole: &Whole) -> TestSuite {
+    let mut suite = TestSuite::new("checks");
+    suite.set_time(whole.summary.elapsed);
+    for check in Check::ALL {
+        let groups = whole.summary.groups.iter().filter(|group| group.check == check.code());
+        let mut cases: Vec<TestCase> = groups.map(|group| failed(whole, group)).collect();
+        if cases.is_empty() {
+            cases.push(TestCase::new(check.code(), TestCaseStatus::success()));
+        }
+        for mut case in cases {
+            case.set_classname(format!("sim.{check}"));
+            suite.add_test_case(case);
+        }
+    }
+    suite
+}
+
+fn failed(whole: &Whole, group: &Group) -> TestCase {
+    let line = whole.failures.iter().find(|line| line.group.as_ref() == Some(&group.id));
+    let sentence = line.map_or("", |line| line.sentence.as_str());
+    let (count, token) = (group.count, &group.token);
+    let text = format!("{sentence}\nfailing seeds: {count}\nreplay: cargo sim replay {token}\n");
+    let mut status = if group.known {
+        TestCaseStatus::skipped()
+    } else {
+        TestCaseStatus::non_success(NonSuccessKind::Failure)
+    };
+    status.set_message(if group.known { format!("known: {sentence}") } else { sentence.to_owned() });
+    status.set_type(group.check.clone()).set_description(text);
+    TestCase::new(group.id.clone(), status)
+}
+
+/// What says whether the run was worth something.
+fn harness(whole: &Whole) -> TestSuite {
+    let summary = &whole.summary;
+    let mut suite = TestSuite::new("harness");
+    let scenarios = summary.scenarios;
+    let reached = if whole.started.require_reach { whole.missed.join(", ") } else { String::new() };
+    let missing: Vec<String> = summary.shards_missing.iter().map(u64::to_string).collect();
+    let fate = summary.planted.fate;
+    let lost = if fate == PlantedFate::Found { "" } else { fate.code() };
+    for (name, wrong) in [
+        ("worlds ran", if summary.seeds == 0 { "nothing ran".to_owned() } else { String::new() }),
+        ("the planted failure is found", lost.to_owned()),
+        ("scenarios hold", counted_or_none(scenarios.failed, "scenarios failed")),
+        ("worlds run twice are the same", counted_or_none(summary.mismatches, "worlds differed")),
+        (
+            "the harness does not panic",
+            if summary.is_harness_bug { "it did".to_owned() } else { String::new() },
+        ),
+        ("goals are reached", reached),
+        ("no shard is missing", missing.join(", ")),
+    ] {
+        let status = if wrong.is_empty() {
+            TestCaseStatus::success()
+        } else {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(format!("{name}: {wrong}")).set_type(CHECK.code());
+            status
+        };
+        let mut case = TestCase::new(name, status);
+        case.set_classname("sim.harness");
+        suite.add_test_case(case);
+    }
+    suite
+}
+
+fn counted_or_none(count: u64, what: &str) -> String {
+    if count == 0 { String::new() } else { format!("{count} {what}") }
+}
