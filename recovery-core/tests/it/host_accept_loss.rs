@@ -2,6 +2,7 @@
 //! no wrong word of the operator, costs more.
 
 use recovery_core::decide::{Disposition, LostRange, Unacceptable};
+use recovery_core::format::stamp;
 use recovery_core::recovery::Mode;
 use recovery_core::storage::Errno;
 use recovery_core::units::Offset;
@@ -86,6 +87,13 @@ const ACCIDENTS: &[Accident] = &[
     ("a batch of nobody lies where one was", |s| {
         change(s, FIRST, |log| log[2 * BATCH..3 * BATCH].copy_from_slice(&batch(99)));
     }),
+    ("a whole batch of another time lies where one was", |s| {
+        change(s, MIDDLE, |log| {
+            let mut other = batch(99);
+            stamp(&mut other, NAMESPACE.partition_id(), Offset::new(6), 5_000).unwrap();
+            log[BATCH..2 * BATCH].copy_from_slice(&other);
+        });
+    }),
     ("a stray log", |s| change(s, "5.log", |log| log.push(1))),
     ("a log that overlaps", |s| {
         let copy = s.files()[&format!("{DIRECTORY}/{MIDDLE}")].clone();
@@ -106,6 +114,7 @@ const CRASHED: &[&str] = &[
     "the first log is gone",
     "the middle log is gone",
     "the middle log is the first one's copy",
+    "a whole batch of another time lies where one was",
     "an old server appended behind a torn first batch",
     "scratch lies where a new segment is staged",
 ];
