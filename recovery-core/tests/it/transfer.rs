@@ -190,6 +190,36 @@ fn check_fences(storage: &MemoryStorage) {
     }
 }
 
+/// A whole replacement that lacked only its name is no replacement any more from the first moment that another one
+/// is built, even if the old directory goes meanwhile.
+#[test]
+fn half_of_an_older_replacement_is_never_installed() {
+    let peer = written(true);
+    let storage = written(true);
+    storage.start(None);
+    install(&storage, None, &peer).unwrap();
+    let is_swap = |call: &String| call.starts_with("rename") && call.ends_with(".fenced.0");
+    let swap = storage.calls().iter().position(is_swap).unwrap() as u64;
+    let whole = written(true);
+    whole.start(Some(Fault::CrashAfter(swap)));
+    assert!(install(&whole, None, &peer).is_err());
+    assert!(whole.files().contains_key(&format!("{DIRECTORY}.rebuild/COMPLETE")));
+    whole.start(None);
+    for call in 1..60 {
+        let storage = whole.clone();
+        storage.start(Some(Fault::CrashAfter(call)));
+        // Errors are the point; only what is left counts.
+        let _ended = install(&storage, None, &peer);
+        storage.start(None);
+        storage.take(DIRECTORY);
+        let parent = open_parent(&storage).unwrap();
+        let found = finish_install(&storage, &parent, &name("3")).unwrap();
+        storage.close_directory(parent);
+        let is_whole = logs(&storage) == logs(&peer);
+        assert_eq!(is_whole, found == Finished::Installed, "call {call}");
+    }
+}
+
 #[test]
 fn a_start_finds_out_what_an_installation_left() {
     let find = |storage: &MemoryStorage| {
