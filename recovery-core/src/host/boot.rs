@@ -11,11 +11,13 @@ use super::statistics::MessageCounts;
 use super::superblock::SuperblockWriter;
 use super::{Cause, Host, HostEvent, HostOptions, directory};
 use crate::decide::{Action, Disposition, Reason, SegmentVerdict};
+use crate::format::partition_components;
 use crate::observe::{Expectation, PartitionFacts, Progress, Stop, Workspace};
 use crate::partition::{Adopted, PartitionOptions, Reader, Writer};
 use crate::plan::PlanOptions;
 use crate::recovery::{Mode, Recovered, Recovery};
-use crate::storage::{LockMode, PartitionDirectory, Storage};
+use crate::storage::{LockMode, PartitionDirectory, Storage, StorageError};
+use crate::transfer::{Finished, finish_install};
 use crate::units::{Length, Namespace};
 use crate::wal::{Entry, Key};
 
@@ -83,6 +85,7 @@ impl<S: Storage> Host<S> {
         entry: Entry,
         workspace: &mut Workspace,
     ) -> Result<SlotState<S>, Cause> {
+        self.finish_install(storage, key)?;
         let Some(directory) = directory::find(storage, key.namespace)? else {
             return Ok(self.missing(key, entry));
         };
@@ -94,6 +97,19 @@ impl<S: Storage> Host<S> {
         let options = PlanOptions { makes_ledger: self.options.makes_ledgers, ..PlanOptions::default() };
         let recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
         Ok(SlotState::Recovering(Box::new(Recovering { directory, recovery })))
+    }
+
+    /// Ends an installation that a crash cut short: until then the directory may be there under another name.
+    fn finish_install(&mut self, storage: &S, key: &Key) -> Result<(), StorageError> {
+        let Some(parent) = directory::find_parent(storage, key.namespace)? else { return Ok(()) };
+        let [.., name] = partition_components(key.namespace);
+        let finished = finish_install(storage, &parent, &name);
+        storage.close_directory(parent);
+        match finished? {
+            Finished::Installed => self.events.push(HostEvent::Installed(*key)),
+            Finished::Nothing | Finished::Incomplete => {}
+        }
+        Ok(())
     }
 
     /// It was made, and there is nothing.
@@ -122,7 +138,7 @@ impl<S: Storage> Host<S> {
         facts: Option<Box<PartitionFacts>>,
     ) -> SlotState<S> {
         self.events.push(HostEvent::Rebuilding { key: *key, cause: cause.clone() });
-        SlotState::Rebuilding(Box::new(Rebuilding { cause, facts }))
+        SlotState::Rebuilding(Box::new(Rebuilding { cause, facts, installing: None }))
     }
 
     pub(super) fn set_unavailable(&mut self, storage: &S, key: &Key, cause: &Cause) {

@@ -50,13 +50,8 @@ pub(super) fn make<S: Storage>(
     storage: &S,
     namespace: Namespace,
 ) -> Result<PartitionDirectory<S>, StorageError> {
-    let [above @ .., name] = partition_components(namespace);
-    let mut parent = exact::uninterrupted(|| storage.root())?;
-    for component in above {
-        let below = open_or_make(storage, &parent, &component);
-        storage.close_directory(parent);
-        parent = below?;
-    }
+    let [.., name] = partition_components(namespace);
+    let parent = make_parent(storage, namespace)?;
     match open_or_make(storage, &parent, &name) {
         Ok(directory) => Ok(PartitionDirectory { parent, directory, name }),
         Err(error) => {
@@ -64,6 +59,21 @@ pub(super) fn make<S: Storage>(
             Err(error)
         }
     }
+}
+
+/// Opens the directory that holds that of a partition, making what is missing on the way, durably.
+pub(super) fn make_parent<S: Storage>(
+    storage: &S,
+    namespace: Namespace,
+) -> Result<S::Directory, StorageError> {
+    let [above @ .., _] = partition_components(namespace);
+    let mut parent = exact::uninterrupted(|| storage.root())?;
+    for component in above {
+        let below = open_or_make(storage, &parent, &component);
+        storage.close_directory(parent);
+        parent = below?;
+    }
+    Ok(parent)
 }
 
 fn open_or_make<S: Storage>(

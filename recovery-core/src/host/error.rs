@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::partition::OptionsError;
 use crate::storage::{Name, StorageError};
-use crate::units::Namespace;
+use crate::units::{Namespace, Offset};
 use crate::wal::{MetadataError, MetadataFault};
 
 /// Why a command was not carried out.
@@ -62,6 +62,18 @@ pub enum HostError {
         /// Its reason.
         code: &'static str,
     },
+    /// What is offered ends before what verifies here.
+    #[error(
+        "partition {namespace} is offered up to offset {offered}, and what verifies here goes up to {held}"
+    )]
+    OfferBehind {
+        /// The namespace.
+        namespace: Namespace,
+        /// One behind the last offset that verifies here.
+        held: Offset,
+        /// The next offset of the offer.
+        offered: Offset,
+    },
     /// The partition is not in the state that the command is for.
     #[error("partition {namespace} is {state}")]
     WrongState {
@@ -91,6 +103,7 @@ impl HostError {
             | Self::NotDeleting { .. }
             | Self::StillThere { .. }
             | Self::Tombstoned { .. }
+            | Self::OfferBehind { .. }
             | Self::WrongState { .. } => None,
         }
     }
@@ -108,6 +121,7 @@ impl HostError {
             Self::NotDeleting { .. } => "not-deleting",
             Self::StillThere { .. } => "still-there",
             Self::Tombstoned { code, .. } => code,
+            Self::OfferBehind { .. } => "offer-behind",
             Self::WrongState { .. } => "wrong-state",
             Self::Io(_) => "io",
         }

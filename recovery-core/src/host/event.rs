@@ -6,6 +6,7 @@
 use super::{Cause, RebuildCause, UnknownDirectory};
 use crate::decide::{Reason, ReasonCode};
 use crate::storage::StorageError;
+use crate::transfer::InstallError;
 use crate::units::{Length, Offset};
 use crate::wal::{CutTail, Key, MetadataFault};
 
@@ -66,6 +67,15 @@ pub enum HostEvent {
         key: Key,
         /// Why.
         cause: RebuildCause,
+    },
+    /// A whole copy from a peer has taken its place; what was there before, if anything, lies in a fence.
+    Installed(Key),
+    /// No copy was installed, and what was there is as it was.
+    InstallFailed {
+        /// Which one.
+        key: Key,
+        /// Why.
+        error: InstallError,
     },
     /// It is to go.
     Deleting(Key),

@@ -21,6 +21,7 @@ mod error;
 mod event;
 mod fence_limit;
 mod insert;
+mod installing;
 mod making;
 mod metadata;
 mod options;

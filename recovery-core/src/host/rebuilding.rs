@@ -1,9 +1,10 @@
 //! A partition of which peers are asked for what this node does not hold.
 //!
 //! Promises: what verifies here stays where it is; it is neither served nor counted as held; what is asked
-//! for is only what is missing or damaged (N21). Leaves out: asking, and installing ([`super`] hands both
-//! out).
+//! for is only what is missing or damaged (N21). Leaves out: asking, and installing
+//! ([`super::installing`]).
 
+use super::installing::Installing;
 use super::slot::SlotState;
 use super::{Cause, Host, HostError};
 use crate::decide::Reason;
@@ -35,13 +36,15 @@ pub enum RebuildCause {
 }
 
 /// The state of such a partition.
-pub(super) struct Rebuilding {
+pub(super) struct Rebuilding<S: Storage> {
     pub(super) cause: RebuildCause,
     /// What was found here; `None` if there is no directory.
     pub(super) facts: Option<Box<PartitionFacts>>,
+    /// A copy that comes from a peer.
+    pub(super) installing: Option<Box<Installing<S>>>,
 }
 
-impl Rebuilding {
+impl<S: Storage> Rebuilding<S> {
     /// The offsets to ask for, ascending.
     pub(super) fn wanted(&self) -> Vec<OffsetRange> {
         match (&self.cause, &self.facts) {
@@ -78,7 +81,7 @@ impl<S: Storage> Host<S> {
     /// # Errors
     ///
     /// [`HostError::NoSuchPartition`]; [`HostError::WrongState`] unless only a gap is asked for.
-    pub fn nobody_holds_gap(&mut self, namespace: Namespace) -> Result<(), HostError> {
+    pub fn nobody_holds_gap(&mut self, storage: &S, namespace: Namespace) -> Result<(), HostError> {
         let no_such = HostError::NoSuchPartition { namespace };
         let key = self.newest(namespace).ok_or(no_such)?;
         let slot = self.slots.get_mut(&key).ok_or(no_such)?;
@@ -86,7 +89,7 @@ impl<S: Storage> Host<S> {
         match &slot.state {
             SlotState::Rebuilding(rebuilding) if matches!(rebuilding.cause, RebuildCause::Gap(_)) => {
                 slot.is_gap_settled = true;
-                slot.state = SlotState::Waiting;
+                self.set(storage, &key, SlotState::Waiting);
                 Ok(())
             }
             SlotState::Rebuilding(_)
@@ -100,7 +103,7 @@ impl<S: Storage> Host<S> {
         }
     }
 
-    fn rebuilding(&self, namespace: Namespace) -> Option<&Rebuilding> {
+    pub(super) fn rebuilding(&self, namespace: Namespace) -> Option<&Rebuilding<S>> {
         match &self.slots.get(&self.newest(namespace)?)?.state {
             SlotState::Rebuilding(rebuilding) => Some(rebuilding),
             SlotState::Created

@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::{Cause, HostEvent, InsertRefusal, OffsetRange, RebuildCause};
 use crate::decide::Reason;
+use crate::transfer::InstallError;
 use crate::wal::{CutTail, Key};
 
 impl fmt::Display for HostEvent {
@@ -46,6 +47,12 @@ impl fmt::Display for HostEvent {
                 write!(to, "{} is not served for now [{}]: {cause}", Named(key), cause.code())
             }
             Self::Rebuilding { key, cause } => rebuilding(to, key, cause),
+            Self::Installed(key) => write!(
+                to,
+                "{} has a whole copy from a peer in its place; whatever was there before lies in a fence",
+                Named(key)
+            ),
+            Self::InstallFailed { key, error } => install_failed(to, key, error),
             Self::Deleting(key) => write!(to, "{} is to be removed, with its fences", Named(key)),
             Self::Deleted(key) => write!(to, "{} is removed: nothing of it is left", Named(key)),
             Self::DeleteFailed { key, error } => {
@@ -119,6 +126,17 @@ fn rebuilding(to: &mut fmt::Formatter<'_>, key: &Key, cause: &RebuildCause) -> f
             None => write!(to, "{name} waits for peers: offsets from {first} on are not here"),
         },
     }
+}
+
+fn install_failed(to: &mut fmt::Formatter<'_>, key: &Key, error: &InstallError) -> fmt::Result {
+    let next = match error {
+        // It may have failed between two renames.
+        InstallError::Io(_) => "it is judged again",
+        InstallError::Offer(_) | InstallError::Source(_) | InstallError::NotAsOffered { .. } => {
+            "its files stay as they are"
+        }
+    };
+    write!(to, "{} has no copy from a peer [{}]: {error}; {next}", Named(key), error.code())
 }
 
 fn insert_refused(to: &mut fmt::Formatter<'_>, key: &Key, why: &InsertRefusal) -> fmt::Result {

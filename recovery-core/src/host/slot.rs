@@ -46,7 +46,7 @@ pub(super) enum SlotState<S: Storage> {
     /// Nothing can be said now.
     Unavailable(Cause),
     /// What lies here is not all, and peers are asked.
-    Rebuilding(Box<Rebuilding>),
+    Rebuilding(Box<Rebuilding<S>>),
     /// It is being removed.
     Deleting(Box<Teardown<S>>),
 }
@@ -165,8 +165,12 @@ impl<S: Storage> SlotState<S> {
             }
             Self::Served(served) => served.writer.close(storage).close(storage),
             Self::Deleting(mut teardown) => teardown.close(storage),
-            Self::Created | Self::Waiting | Self::Refused(_) | Self::Unavailable(_) | Self::Rebuilding(_) => {
+            Self::Rebuilding(mut rebuilding) => {
+                if let Some(installing) = rebuilding.installing.take() {
+                    installing.close(storage);
+                }
             }
+            Self::Created | Self::Waiting | Self::Refused(_) | Self::Unavailable(_) => {}
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::metadata::Metadata;
 use super::slot::{Slot, SlotState};
 use super::teardown::Teardown;
-use super::{Host, HostError, HostEvent};
+use super::{Host, HostError, HostEvent, PartitionState};
 use crate::format::FileName;
 use crate::observe::{Progress, Workspace};
 use crate::storage::{LockMode, PartitionDirectory, Storage, StorageError, exact};
@@ -61,23 +61,20 @@ impl<S: Storage> Host<S> {
     /// # Errors
     ///
     /// [`HostError::NoSuchPartition`]; [`HostError::WrongState`] for one that is neither.
-    pub fn judge_again(&mut self, namespace: Namespace) -> Result<(), HostError> {
+    pub fn judge_again(&mut self, storage: &S, namespace: Namespace) -> Result<(), HostError> {
         let no_such = HostError::NoSuchPartition { namespace };
         let key = self.newest(namespace).ok_or(no_such)?;
-        let slot = self.slots.get_mut(&key).ok_or(no_such)?;
-        match slot.state {
-            SlotState::Refused(_) | SlotState::Rebuilding(_) => {
-                slot.state = SlotState::Waiting;
+        let state = self.state_of(&key).ok_or(no_such)?;
+        match state {
+            PartitionState::Refused | PartitionState::Rebuilding => {
+                self.set(storage, &key, SlotState::Waiting);
                 Ok(())
             }
-            SlotState::Created
-            | SlotState::Waiting
-            | SlotState::Recovering(_)
-            | SlotState::Served(_)
-            | SlotState::Unavailable(_)
-            | SlotState::Deleting(_) => {
-                Err(HostError::WrongState { namespace, state: slot.state.summary().code() })
-            }
+            PartitionState::Created
+            | PartitionState::Recovering
+            | PartitionState::Served
+            | PartitionState::Unavailable
+            | PartitionState::Deleting => Err(HostError::WrongState { namespace, state: state.code() }),
         }
     }
 

@@ -143,14 +143,14 @@ fn f70_statistics_of_a_refused_partition_are_absent_and_not_zero() {
 #[test]
 fn an_operator_may_have_a_tombstone_judged_again() {
     let mut world = refused();
-    world.host.judge_again(NAMESPACE).unwrap();
+    world.host.judge_again(&world.storage, NAMESPACE).unwrap();
     assert_eq!(world.state(), Some(PartitionState::Recovering));
     world.judge();
     assert_eq!(world.state(), Some(PartitionState::Refused));
     world.flip(310);
-    world.host.judge_again(NAMESPACE).unwrap();
+    world.host.judge_again(&world.storage, NAMESPACE).unwrap();
     world.judge();
     assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 1, 2]);
-    assert_eq!(world.host.judge_again(NAMESPACE).unwrap_err().code(), "wrong-state");
-    assert_eq!(world.host.judge_again(OTHER).unwrap_err().code(), "no-such-partition");
+    assert_eq!(world.host.judge_again(&world.storage, NAMESPACE).unwrap_err().code(), "wrong-state");
+    assert_eq!(world.host.judge_again(&world.storage, OTHER).unwrap_err().code(), "no-such-partition");
 }

@@ -7,6 +7,7 @@ use recovery_core::host::{
 };
 use recovery_core::partition::{PollError, WriterError};
 use recovery_core::storage::{Call, Errno, StorageError};
+use recovery_core::transfer::{InstallError, SourceError};
 use recovery_core::units::{Incarnation, Length, Namespace, Offset, Position, SegmentStart};
 use recovery_core::wal::{CutTail, Key, MetadataFault};
 
@@ -92,6 +93,9 @@ fn events() -> Vec<HostEvent> {
         HostEvent::Rebuilding { key, cause: RebuildCause::Refused(missing()) },
         HostEvent::Rebuilding { key, cause: RebuildCause::Gap(gap) },
         HostEvent::Rebuilding { key, cause: RebuildCause::Unreadable(Cause::Io(io())) },
+        HostEvent::Installed(key),
+        HostEvent::InstallFailed { key, error: InstallError::Source(SourceError::Gone) },
+        HostEvent::InstallFailed { key, error: InstallError::Io(io()) },
         HostEvent::Deleting(key),
         HostEvent::Deleted(key),
         HostEvent::DeleteFailed { key, error: io() },
@@ -129,6 +133,9 @@ fn f10_f59_f60_f61_every_sentence() {
          partition 1/2/3 (incarnation 4) waits for peers [missing-partition]: partition 1/2/3 was made, and its directory is not there; all of it is asked for\n\
          partition 1/2/3 (incarnation 4) waits for peers: offsets 3 to below 9 are not here\n\
          partition 1/2/3 (incarnation 4) waits for peers [io]: a part of it stays unreadable, remove of 5 failed with EIO; its files stay as they are until a complete copy is here\n\
+         partition 1/2/3 (incarnation 4) has a whole copy from a peer in its place; whatever was there before lies in a fence\n\
+         partition 1/2/3 (incarnation 4) has no copy from a peer [source-failed]: the bytes did not come: the peer is gone; its files stay as they are\n\
+         partition 1/2/3 (incarnation 4) has no copy from a peer [install-io]: the copy was not installed: remove of 5 failed with EIO; it is judged again\n\
          partition 1/2/3 (incarnation 4) is to be removed, with its fences\n\
          partition 1/2/3 (incarnation 4) is removed: nothing of it is left\n\
          partition 1/2/3 (incarnation 4) is not removed yet: remove of 5 failed with EIO; the next pass goes on\n\

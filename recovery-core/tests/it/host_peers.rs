@@ -80,12 +80,12 @@ fn a_gap_is_left_only_when_nobody_held_its_offsets() {
     let wanted = world.host.wanted(NAMESPACE);
     assert_eq!((wanted.len(), wanted[0].first.get()), (1, 8));
     let next = wanted[0].next.unwrap();
-    world.host.nobody_holds_gap(NAMESPACE).unwrap();
+    world.host.nobody_holds_gap(&world.storage, NAMESPACE).unwrap();
     world.judge();
     assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6]);
     assert_eq!(world.write(NAMESPACE, 1).unwrap().get(), next.get() + 1);
     assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6, next.get()]);
-    assert_eq!(world.host.nobody_holds_gap(NAMESPACE).unwrap_err().code(), "wrong-state");
+    assert_eq!(world.host.nobody_holds_gap(&world.storage, NAMESPACE).unwrap_err().code(), "wrong-state");
 }
 
 /// A range that cannot be read is tried again, and peers are asked once that has not helped.

@@ -21,6 +21,7 @@ mod host_delete;
 mod host_disposition;
 mod host_faults;
 mod host_fence_limit;
+mod host_install;
 mod host_peers;
 mod host_sequences;
 mod host_superblock;

@@ -1,0 +1,177 @@
+//! Takes a whole copy of a partition from a peer, for a replica that waits for one.
+//!
+//! Promises: the directory that is there stays locked, and as it is, until the copy is whole and durable; while
+//! it comes the partition is neither served nor counted as held; a copy that ends before what verifies here is
+//! not taken (N21, G25). What was installed is judged like any other directory. Leaves out: which peer is asked,
+//! and how its bytes come.
+
+use super::rebuilding::{RebuildCause, Rebuilding};
+use super::slot::SlotState;
+use super::{Host, HostError, HostEvent, directory};
+use crate::format::partition_components;
+use crate::observe::{PartitionFacts, Progress, Workspace};
+use crate::storage::{LockMode, PartitionDirectory, Storage, StorageError, exact};
+use crate::transfer::{Install, InstallError, InstallOptions, Offer, Source};
+use crate::units::{Namespace, Offset};
+use crate::wal::{Entry, Key};
+
+/// An installation under way, with the directories that it works in.
+pub(super) struct Installing<S: Storage> {
+    install: Install<S>,
+    parent: S::Directory,
+    /// The directory that will be replaced, locked; `None` if there is none.
+    old: Option<PartitionDirectory<S>>,
+}
+
+impl<S: Storage> Installing<S> {
+    pub(super) fn close(mut self, storage: &S) {
+        self.install.close(storage);
+        storage.close_directory(self.parent);
+        if let Some(old) = self.old {
+            old.close(storage);
+        }
+    }
+}
+
+impl<S: Storage> Host<S> {
+    /// What this node can give a peer of a partition: all that is acknowledged. `None` unless it is served, and
+    /// has a ledger that says of every segment how it hashes.
+    pub fn offer(&self, namespace: Namespace) -> Option<Offer> {
+        Offer::of_writer(self.writer(namespace)?)
+    }
+
+    /// Begins to install what a peer offers, for a partition that waits for peers. One that was begun before is
+    /// given up.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::NoSuchPartition`]; [`HostError::WrongState`] unless it waits for peers;
+    /// [`HostError::OfferBehind`]; [`HostError::Io`], also when somebody holds the directory's lock.
+    pub fn begin_install(
+        &mut self,
+        storage: &S,
+        namespace: Namespace,
+        offer: Offer,
+    ) -> Result<(), HostError> {
+        let no_such = HostError::NoSuchPartition { namespace };
+        let key = self.newest(namespace).ok_or(no_such)?;
+        let slot = self.slots.get_mut(&key).ok_or(no_such)?;
+        let state = slot.state.summary().code();
+        let SlotState::Rebuilding(rebuilding) = &mut slot.state else {
+            return Err(HostError::WrongState { namespace, state });
+        };
+        let held = rebuilding.facts.as_deref().map_or(Offset::ZERO, verified_end);
+        if offer.next_offset < held {
+            return Err(HostError::OfferBehind { namespace, held, offered: offer.next_offset });
+        }
+        if let Some(given_up) = rebuilding.installing.take() {
+            given_up.close(storage);
+        }
+        rebuilding.installing = Some(Box::new(begin(storage, &key, slot.entry, rebuilding, offer)?));
+        Ok(())
+    }
+
+    /// Whether a copy is being installed.
+    pub fn is_installing(&self, namespace: Namespace) -> bool {
+        self.rebuilding(namespace).is_some_and(|rebuilding| rebuilding.installing.is_some())
+    }
+
+    /// Goes on with the installation for about `limit` bytes; once it is done the partition is pending, and
+    /// judged by [`Host::step`]. Does nothing where none was begun.
+    ///
+    /// # Errors
+    ///
+    /// [`InstallError`]. After `install-io` the partition is pending, and judged anew; after any other what was
+    /// there is as it was, and it waits for peers as before.
+    pub fn install<R: Source>(
+        &mut self,
+        storage: &S,
+        namespace: Namespace,
+        source: &mut R,
+        workspace: &mut Workspace,
+        limit: u64,
+    ) -> Result<Progress, InstallError> {
+        let Some(key) = self.newest(namespace) else { return Ok(Progress::Done) };
+        let Some(slot) = self.slots.get_mut(&key) else { return Ok(Progress::Done) };
+        let SlotState::Rebuilding(rebuilding) = &mut slot.state else { return Ok(Progress::Done) };
+        let Some(mut installing) = rebuilding.installing.take() else { return Ok(Progress::Done) };
+        let [.., name] = partition_components(namespace);
+        let Installing { install, parent, old: _ } = &mut *installing;
+        match install.step(storage, parent, &name, source, workspace, limit) {
+            Ok(Progress::More) => {
+                rebuilding.installing = Some(installing);
+                Ok(Progress::More)
+            }
+            Ok(Progress::Done) => {
+                installing.close(storage);
+                self.events.push(HostEvent::Installed(key));
+                self.set(storage, &key, SlotState::Waiting);
+                Ok(Progress::Done)
+            }
+            Err(error) => {
+                installing.close(storage);
+                self.events.push(HostEvent::InstallFailed { key, error });
+                if matches!(error, InstallError::Io(_)) {
+                    // It may have failed between two renames, which a start ends.
+                    self.set(storage, &key, SlotState::Waiting);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+fn begin<S: Storage>(
+    storage: &S,
+    key: &Key,
+    entry: Entry,
+    rebuilding: &Rebuilding<S>,
+    offer: Offer,
+) -> Result<Installing<S>, HostError> {
+    let parent = directory::make_parent(storage, key.namespace).map_err(HostError::Io)?;
+    let old = match lock_old(storage, key.namespace) {
+        Ok(old) => old,
+        Err(error) => {
+            storage.close_directory(parent);
+            return Err(HostError::Io(error));
+        }
+    };
+    let options = InstallOptions {
+        namespace: key.namespace,
+        incarnation: key.incarnation,
+        durability: entry.durability,
+        why: why(&rebuilding.cause),
+    };
+    let install = Install::new(offer, rebuilding.facts.as_deref(), options);
+    Ok(Installing { install, parent, old })
+}
+
+fn lock_old<S: Storage>(
+    storage: &S,
+    namespace: Namespace,
+) -> Result<Option<PartitionDirectory<S>>, StorageError> {
+    let Some(old) = directory::find(storage, namespace)? else { return Ok(None) };
+    match exact::uninterrupted(|| storage.lock(&old.directory, LockMode::Exclusive)) {
+        Ok(()) => Ok(Some(old)),
+        Err(error) => {
+            old.close(storage);
+            Err(error)
+        }
+    }
+}
+
+/// One behind the last offset that a verified batch here holds, in the chain or behind damage.
+fn verified_end(facts: &PartitionFacts) -> Offset {
+    let ends = facts.segments.iter().filter(|segment| segment.proven.batches > 0);
+    let survivors = facts.segments.iter().filter_map(|segment| segment.residue.survivors_next_offset);
+    let last = ends.map(|segment| segment.proven.next_offset).chain(survivors).max();
+    last.unwrap_or(Offset::ZERO)
+}
+
+fn why(cause: &RebuildCause) -> String {
+    match cause {
+        RebuildCause::Refused(reason) => format!("it was refused ({}): {reason}", reason.code()),
+        RebuildCause::Gap(gap) => format!("offsets from {} on were not in it", gap.first),
+        RebuildCause::Unreadable(cause) => format!("a part of it stayed unreadable: {cause}"),
+    }
+}

@@ -1,0 +1,192 @@
+//! A replica that takes a whole copy from a peer, through the host.
+
+use recovery_core::host::{HostError, HostEvent, HostOptions, PartitionState};
+use recovery_core::observe::Progress;
+use recovery_core::partition::PartitionOptions;
+use recovery_core::transfer::{InstallError, Offer, Source, SourceError, StorageSource};
+use recovery_core::units::{Durability, Length, Position, SegmentStart};
+
+use crate::host_world::{DIRECTORY, NAMESPACE, World};
+use crate::memory_storage::{Fault, MemoryStorage};
+
+/// A replica of a partition of `batches` batches of two messages each, in segments of two.
+fn replica(batches: u32) -> World {
+    let options = HostOptions {
+        partition: PartitionOptions {
+            segment_bytes: Length::new(512),
+            ..PartitionOptions::new(Durability::Buffered, None)
+        },
+        ..HostOptions::new()
+    };
+    let mut world = World::on(MemoryStorage::new(), options);
+    world.create_on(NAMESPACE, 1, 3).unwrap();
+    world.reconcile();
+    for _ in 0..batches {
+        world.write(NAMESPACE, 2).unwrap();
+    }
+    world.events();
+    world
+}
+
+/// A replica whose first batch is damaged, after a restart.
+fn damaged() -> World {
+    let mut world = replica(4);
+    world.flip(310);
+    world.restart();
+    world.events();
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    world
+}
+
+/// Installs what `peer` serves.
+fn install(world: &mut World, peer: &World) -> Result<(), InstallError> {
+    let offer = peer.host.offer(NAMESPACE).expect("the peer serves it");
+    let directory = peer.host.writer(NAMESPACE).unwrap().directory();
+    let mut source = StorageSource::new(&peer.storage, directory, &offer);
+    let installed = install_from(world, &offer, &mut source);
+    source.close();
+    installed
+}
+
+fn install_from<R: Source>(world: &mut World, offer: &Offer, source: &mut R) -> Result<(), InstallError> {
+    let begun = world.host.begin_install(&world.storage, NAMESPACE, offer.clone());
+    if let Err(HostError::Io(error)) = begun {
+        return Err(InstallError::Io(error));
+    }
+    begun.unwrap();
+    loop {
+        let step = world.host.install(&world.storage, NAMESPACE, source, &mut world.workspace, 1024);
+        if step? == Progress::Done {
+            return Ok(());
+        }
+        assert_eq!(world.state(), Some(PartitionState::Rebuilding), "not served while it comes");
+        assert_eq!(world.host.holds(NAMESPACE), None, "nor counted as held");
+    }
+}
+
+#[test]
+fn a_whole_copy_takes_the_place_of_a_damaged_directory() {
+    let peer = replica(6);
+    let mut world = damaged();
+    install(&mut world, &peer).unwrap();
+    world.judge();
+    assert_eq!(
+        world.events(),
+        "partition 1/2/3 (incarnation 1) has a whole copy from a peer in its place; whatever was there before \
+         lies in a fence\n\
+         partition 1/2/3 (incarnation 1) is served: 12 messages, next offset 12\n"
+    );
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6, 8, 10]);
+    assert!(!world.paths("partitions/3.fenced.0/").is_empty(), "the old directory is kept");
+    assert_eq!(world.paths(".rebuild"), Vec::<String>::new());
+    assert_eq!(world.write(NAMESPACE, 1).unwrap().get(), 13);
+    world.power_cut();
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6, 8, 10, 12]);
+    // And its fence goes with it.
+    world.delete().unwrap();
+    world.reconcile();
+    assert_eq!(world.paths("partitions/3"), Vec::<String>::new());
+}
+
+#[test]
+fn a_directory_that_is_gone_comes_back_whole() {
+    let peer = replica(3);
+    let mut world = replica(4);
+    world.storage.take_away("streams");
+    world.restart();
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    install(&mut world, &peer).unwrap();
+    world.judge();
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4]);
+}
+
+/// N21, G25: a peer that has less is not believed to have all.
+#[test]
+fn n21_g25_a_copy_that_ends_before_what_verifies_here_is_not_taken() {
+    for batches in [0, 3] {
+        let mut peer = replica(batches);
+        if batches == 0 {
+            peer.host.stop(&peer.storage, NAMESPACE).map(|_| ()).unwrap();
+        }
+        let mut world = damaged();
+        let before = world.storage.files();
+        let offer = peer.host.offer(NAMESPACE).expect("it is served");
+        let error = world.host.begin_install(&world.storage, NAMESPACE, offer).unwrap_err();
+        assert_eq!(error.code(), "offer-behind");
+        assert_eq!(world.storage.files(), before);
+        assert!(!world.host.is_installing(NAMESPACE));
+    }
+}
+
+/// A peer that cannot be reached any more.
+struct Gone;
+
+impl Source for Gone {
+    fn read(&mut self, _: SegmentStart, _: Position, _: &mut [u8]) -> Result<usize, SourceError> {
+        Err(SourceError::Gone)
+    }
+}
+
+#[test]
+fn a_peer_that_goes_away_leaves_everything_as_it_was() {
+    let peer = replica(4);
+    let mut world = damaged();
+    let before = world.storage.files();
+    let offer = peer.host.offer(NAMESPACE).unwrap();
+    let error = install_from(&mut world, &offer, &mut Gone).unwrap_err();
+    assert_eq!(error.code(), "source-failed");
+    let after = world.storage.files();
+    assert!(before.iter().all(|(path, bytes)| after.get(path) == Some(bytes)), "what was there is there");
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding));
+    assert!(matches!(world.host.take_events()[..], [HostEvent::InstallFailed { .. }]));
+    install(&mut world, &peer).unwrap();
+    world.judge();
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6]);
+}
+
+#[test]
+fn only_a_partition_that_waits_for_peers_takes_a_copy() {
+    let peer = replica(4);
+    let mut world = replica(4);
+    let offer = peer.host.offer(NAMESPACE).unwrap();
+    let error = world.host.begin_install(&world.storage, NAMESPACE, offer).unwrap_err();
+    assert_eq!(error.code(), "wrong-state");
+    assert!(damaged().host.offer(NAMESPACE).is_none(), "what is not served is not offered");
+}
+
+/// A crash, or an error, at any call: the old directory or the new one, and a repeat ends in the new one.
+#[test]
+fn a_crash_anywhere_leaves_the_old_directory_or_the_new_one() {
+    let peer = replica(5);
+    for fault in [Fault::CrashAfter as fn(u64) -> Fault, |call| {
+        Fault::Once(call + 1, recovery_core::storage::Errno::IO)
+    }] {
+        for is_power in [false, true] {
+            for call in 0.. {
+                let mut world = damaged();
+                world.storage.start_again(Some(fault(call)));
+                let _first = install(&mut world, &peer);
+                let was_reached = world.storage.attempts() > call;
+                if is_power {
+                    world.power_cut();
+                } else {
+                    world.restart();
+                }
+                let is_whole = match world.state() {
+                    Some(PartitionState::Served) => true,
+                    Some(PartitionState::Rebuilding) => false,
+                    state => panic!("call {call}: {state:?}"),
+                };
+                assert!(!world.paths(DIRECTORY).is_empty(), "call {call}: never an empty one");
+                if !is_whole {
+                    install(&mut world, &peer).unwrap();
+                    world.judge();
+                }
+                assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6, 8], "call {call}");
+                if !was_reached {
+                    break;
+                }
+            }
+        }
+    }
+}
