@@ -101,7 +101,7 @@ fn one(group: &Group, line: Option<&FailureLine>, scene: Option<&Scene>) -> Stri
 fn watched(scene: &Scene, line: &FailureLine) -> String {
     let mut text = String::new();
     if let Some(boot) = boot_of(scene, line) {
-        let broken = line.segment.map(|segment| (segment, line.range));
+        let broken = segment_of(scene, line).map(|segment| (segment, line.range));
         text.push_str(&strips(boot, broken));
     }
     text.push_str(&timeline(scene, line));
@@ -125,6 +125,15 @@ fn boot_of<'a>(scene: &'a Scene, line: &FailureLine) -> Option<&'a BootTold> {
         let is_there = line.partition.as_ref().is_none_or(|place| *place == boot.namespace.to_string());
         is_there && boot.step <= line.step
     })
+}
+
+/// The segment that is broken: as the check says, or as the name of the log that it names does.
+fn segment_of(scene: &Scene, line: &FailureLine) -> Option<u64> {
+    let of_file = || {
+        let file = scene.report.failures.first()?.violation.file?;
+        file.to_string().strip_suffix(".log")?.parse().ok()
+    };
+    line.segment.or_else(of_file)
 }
 
 fn timeline(scene: &Scene, line: &FailureLine) -> String {

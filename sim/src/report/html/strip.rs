@@ -108,7 +108,7 @@ pub(super) fn legend() -> String {
         )
         .expect("a string takes it");
     }
-    text + "<span>black line: the ledger's mark</span><span>red lines: what is wrong</span></p>\n"
+    text + "<span>line across: the ledger's mark</span><span>red lines: what is wrong</span></p>\n"
 }
 
 const fn residue_class(residue: Residue) -> &'static str {
