@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
+use sim::oracle::sample::Checks;
 use sim::run::one::run_seed;
 use sim::schedule::generate::{Knobs, SizeKnob};
 use sim::world::Arena;
@@ -47,7 +48,7 @@ fn worlds(criterion: &mut Criterion) {
 
 fn run(arena: &mut Arena, size: SizeKnob, worlds: u64) {
     for seed in 1..=worlds {
-        black_box(run_seed(arena, seed, knobs(size)));
+        black_box(run_seed(arena, seed, knobs(size), Checks::Default));
     }
 }
 

@@ -93,6 +93,9 @@ pub struct Run {
     /// Start every world with this directory: of one partition, or one that holds streams/.
     #[arg(long, value_name = "DIR")]
     pub image: Option<PathBuf>,
+    /// default (what each seed draws of what is sampled) or all (everything, everywhere).
+    #[arg(long, value_name = "CHECKS", default_value = "default")]
+    pub checks: String,
     /// Threads; as many as the machine has cores if not given.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -132,6 +135,9 @@ pub struct Replay {
     /// The directory that the token's world starts with: of one partition, or one that holds streams/.
     #[arg(long, value_name = "DIR")]
     pub image: Option<PathBuf>,
+    /// default (what the token's seed draws of what is sampled; a file without a token has no seed) or all (everything, everywhere).
+    #[arg(long, value_name = "CHECKS", default_value = "default")]
+    pub checks: String,
     /// Stop behind this step, counted from 0.
     #[arg(long, value_name = "STEP")]
     pub until: Option<u32>,
@@ -152,6 +158,12 @@ pub struct Shrink {
     /// A token, or a schedule file.
     #[arg(value_name = "TOKEN|FILE")]
     pub subject: String,
+    /// The directory that its world starts with: of one partition, or one that holds streams/.
+    #[arg(long, value_name = "DIR")]
+    pub image: Option<PathBuf>,
+    /// default (what the token's seed draws of what is sampled; a file without a token has no seed) or all (everything, everywhere).
+    #[arg(long, value_name = "CHECKS", default_value = "default")]
+    pub checks: String,
     /// The file to write.
     #[arg(short, long = "output", value_name = "FILE.kdl")]
     pub out: PathBuf,

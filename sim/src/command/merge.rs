@@ -38,7 +38,7 @@ pub fn merge(options: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::R
         lines.iter().try_for_each(|line| writeln!(out, "{}", line.text()))?;
     } else {
         terminal::run_started(out, &whole.started)?;
-        whole.failures.iter().try_for_each(|failure| terminal::failure(out, failure))?;
+        whole.failures.iter().try_for_each(|failure| terminal::failure(out, &whole.started, failure))?;
         terminal::run_summary(out, &whole)?;
     }
     if let Some(file) = &options.out {

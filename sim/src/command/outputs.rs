@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::oracle::sample::Checks;
 use crate::report::annotations::annotations;
 use crate::report::html::{self, KillTable, Scene};
 use crate::report::junit;
@@ -12,6 +13,7 @@ use crate::report::whole::Whole;
 use crate::run::one::{sample_of, schedule_of};
 use crate::run::replay::twice;
 use crate::schedule::token::Token;
+use crate::schedule::word::Word;
 use crate::world::{Arena, WorldImage};
 
 /// The table of planted bugs, where it was kept.
@@ -75,13 +77,16 @@ fn kill_table() -> io::Result<KillTable> {
 fn scenes(whole: &Whole, image: Option<&'static WorldImage>) -> Vec<Scene> {
     let mut arena = Arena::on(image);
     let groups = whole.summary.groups.iter().take(SCENES);
-    groups.filter_map(|group| scene(&group.id, &group.token, &mut arena, image)).collect()
+    // Of checks that this build does not know the usual ones are the nearest.
+    let checks = Checks::from_word(&whole.started.checks).unwrap_or(Checks::Default);
+    groups.filter_map(|group| scene(&group.id, &group.token, &mut arena, checks)).collect()
 }
 
-fn scene(group: &str, token: &str, arena: &mut Arena, image: Option<&'static WorldImage>) -> Option<Scene> {
+fn scene(group: &str, token: &str, arena: &mut Arena, checks: Checks) -> Option<Scene> {
+    let image = arena.image;
     let token: Token = token.parse().ok()?;
     token.check(image.map(WorldImage::hash)).ok()?;
     let schedule = schedule_of(token.seed, token.knobs, image);
-    let (report, ..) = twice(&schedule, arena, sample_of(token.seed));
+    let (report, ..) = twice(&schedule, arena, sample_of(token.seed, checks));
     Some(Scene { group: group.to_owned(), schedule, report })
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::cli::Replay;
 use crate::command::commit;
 use crate::command::scenarios::fail_what_is_missed;
-use crate::command::source::Source;
+use crate::command::source::{Source, word};
 use crate::exit::Exit;
 use crate::oracle::Check;
 use crate::report::{json, terminal};
@@ -18,7 +18,9 @@ use crate::run::replay::{Expected, Replayed, narrowed, replay as run_again};
 ///
 /// When a stream cannot be written.
 pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let read = Source::read(&options.subject, options.image.as_deref()).and_then(|source| {
+    let source = word(&options.checks)
+        .and_then(|checks| Source::read(&options.subject, options.image.as_deref(), checks));
+    let read = source.and_then(|source| {
         let schedule = narrowed(&source.scenario.schedule, options.until, &options.without)?;
         Ok((source, schedule))
     });

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::Scenarios;
 use crate::command::source::Source;
 use crate::exit::Exit;
+use crate::oracle::sample::Checks;
 use crate::oracle::{Check, Value, Violation};
 use crate::report::json;
 use crate::run::panics::remember_panics;
@@ -133,7 +134,7 @@ pub fn files(paths: &[PathBuf]) -> Vec<PathBuf> {
 pub fn run_file(path: &Path, arena: &mut Arena) -> Result<Told, String> {
     let path = path.to_string_lossy().replace('\\', "/");
     let text = fs::read_to_string(&path).map_err(|error| format!("{path} cannot be read: {error}"))?;
-    let source = Source::read(&path, None)?;
+    let source = Source::read(&path, None, Checks::Default)?;
     arena.image = source.image;
     let (mut report, _, is_harness_bug) = twice(&source.scenario.schedule, arena, source.sample);
     fail_what_is_missed(&source.scenario, &mut report);

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::Shrink;
-use crate::command::source::Source;
+use crate::command::source::{Source, word};
 use crate::exit::Exit;
-use crate::oracle::sample::Sample;
 use crate::report::{json, terminal};
 use crate::run::ending::FailureClass;
 use crate::run::one::run_schedule;
@@ -43,7 +42,9 @@ pub struct ShrinkReport {
 /// When a stream or the file cannot be written.
 #[expect(clippy::disallowed_types, reason = "how long it may take is asked of the clock; no verdict is")]
 pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let source = match Source::read(&options.subject, None) {
+    let read = word(&options.checks)
+        .and_then(|checks| Source::read(&options.subject, options.image.as_deref(), checks));
+    let source = match read {
         Ok(source) => source,
         Err(sentence) => {
             writeln!(err, "error: {sentence}")?;
@@ -55,7 +56,8 @@ pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io:
     let most = Duration::from_secs(options.seconds);
     let is_over = || begin.elapsed() >= most;
     let schedule = &source.scenario.schedule;
-    let Some(shrunk) = shorten(schedule, source.sample, options.runs, is_over) else {
+    let Some(shrunk) = shorten(Arena::on(source.image), schedule, source.sample, options.runs, is_over)
+    else {
         writeln!(err, "error: {} does not fail, so there is nothing to shrink", options.subject)?;
         return Ok(Exit::Nothing);
     };
@@ -67,7 +69,7 @@ pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io:
         runs: shrunk.runs,
         seconds: begin.elapsed().as_secs_f64(),
         class: shrunk.class,
-        is_verified: is_verified(&options.out, source.sample, shrunk.class)?,
+        is_verified: is_verified(&options.out, &source, shrunk.class)?,
         file: options.out.display().to_string(),
     };
     if options.json {
@@ -86,12 +88,12 @@ fn kept(source: &Source, shrunk: &Shrunk) -> Scenario {
 }
 
 /// Whether a file fails by a class, twice.
-fn is_verified(file: &Path, sample: Sample, class: FailureClass) -> io::Result<bool> {
+fn is_verified(file: &Path, source: &Source, class: FailureClass) -> io::Result<bool> {
     let Ok(scenario) = parse(&file.display().to_string(), &fs::read_to_string(file)?) else {
         return Ok(false);
     };
-    let mut arena = Arena::new();
+    let mut arena = Arena::on(source.image);
     let mut fails =
-        || FailureClass::first(&run_schedule(&mut arena, &scenario.schedule, sample)) == Some(class);
+        || FailureClass::first(&run_schedule(&mut arena, &scenario.schedule, source.sample)) == Some(class);
     Ok(fails() && fails())
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::command::commit;
-use crate::oracle::sample::Sample;
+use crate::oracle::sample::{Checks, Sample};
 use crate::run::one::{sample_of, schedule_of};
 use crate::run::replay::Expected;
 use crate::schedule::token::{Commit, Token};
-use crate::schedule::{Scenario, parse};
+use crate::schedule::{Scenario, Word, parse};
 use crate::world::WorldImage;
 
 /// Where `sim run` saves failing schedules if nobody says otherwise.
@@ -44,12 +44,16 @@ impl Source {
     ///
     /// When it is neither, when the file is no schedule, or when the token is of another generator; the text
     /// is for a person.
-    pub fn read(text: &str, directory: Option<&Path>) -> Result<Self, String> {
+    pub fn read(text: &str, directory: Option<&Path>, checks: Checks) -> Result<Self, String> {
         let start = directory.map(image).transpose()?;
-        if Path::new(text).exists() { Self::from_file(text, start) } else { Self::from_token(text, start) }
+        if Path::new(text).exists() {
+            Self::from_file(text, start, checks)
+        } else {
+            Self::from_token(text, start, checks)
+        }
     }
 
-    fn from_token(text: &str, image: Option<&'static WorldImage>) -> Result<Self, String> {
+    fn from_token(text: &str, image: Option<&'static WorldImage>, checks: Checks) -> Result<Self, String> {
         let token: Token =
             text.parse().map_err(|error| format!("{error}, and there is no file of that name"))?;
         let saved = saved_failure(text);
@@ -64,7 +68,7 @@ impl Source {
                 format!("seed {:#x}", token.seed),
                 schedule_of(token.seed, token.knobs, image),
             ),
-            sample: sample_of(token.seed),
+            sample: sample_of(token.seed, checks),
             token: Some(text.to_owned()),
             commit: Some(token.commit),
             file: None,
@@ -74,7 +78,7 @@ impl Source {
         })
     }
 
-    fn from_file(path: &str, given: Option<&'static WorldImage>) -> Result<Self, String> {
+    fn from_file(path: &str, given: Option<&'static WorldImage>, checks: Checks) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
         let scenario = parse(path, &text).map_err(|error| format!("{:?}", miette::Report::new(error)))?;
         if scenario.schedule.needs_host() {
@@ -94,7 +98,7 @@ impl Source {
         }
         Ok(Self {
             // What is saved of a seed may be replayed by a generator that makes another schedule of it.
-            sample: token.as_ref().map_or(Sample::EVERYTHING, |token| sample_of(token.seed)),
+            sample: token.as_ref().map_or(Sample::EVERYTHING, |token| sample_of(token.seed, checks)),
             token: scenario.origin.as_ref().map(|origin| origin.token.clone()),
             commit: token.map(|token| token.commit),
             scenario,
@@ -113,6 +117,18 @@ impl Source {
 /// When it cannot be read; the text is for a person.
 pub fn image(directory: &Path) -> Result<&'static WorldImage, String> {
     WorldImage::read(directory).map(|image| &*Box::leak(Box::new(image)))
+}
+
+/// Reads a word of a vocabulary.
+///
+/// # Errors
+///
+/// When it is none of them; the text is for a person.
+pub fn word<W: Word>(text: &str) -> Result<W, String> {
+    W::from_word(text).ok_or_else(|| {
+        let words: Vec<&str> = W::WORDS.iter().map(|word| word.word()).collect();
+        format!("{text} is not {}\nhint: one of {}", W::KIND, words.join(", "))
+    })
 }
 
 /// The record of a failure that a run has saved under a token, wherever its group is.

@@ -10,6 +10,7 @@ use crate::command::scenarios::files;
 use crate::command::source::Source;
 use crate::exit::Exit;
 use crate::explore::{Kind, Request, Summary, sweep as run_sweep};
+use crate::oracle::sample::Checks;
 use crate::report::{json, terminal};
 use crate::run::panics::remember_panics;
 use crate::schedule::{Scenario, Schedule, print};
@@ -98,7 +99,7 @@ fn subjects(options: &Sweep) -> Result<Subjects, String> {
     };
     let (mut names, mut schedules, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
     for name in asked {
-        let source = Source::read(&name, None)?;
+        let source = Source::read(&name, None, Checks::Default)?;
         // A directory that worlds start with would have to be read by every thread.
         if source.image.is_some() {
             skipped.push(name);

@@ -7,11 +7,32 @@
 use std::ops::Range;
 
 use crate::schedule::tape::{Stream, Tape};
+use crate::schedule::word::words;
 
 /// One world in so many is run twice.
 const RERUN_SHARE: u64 = 64;
 /// One world in so many is compared with its twin, and with itself short of one fault.
 const COMPARED_SHARE: u64 = 16;
+
+words! {
+    /// How much of what is sampled a run does.
+    Checks, "a set of checks" {
+        /// What each seed draws.
+        Default = "default",
+        /// Everything, everywhere.
+        All = "all",
+    }
+}
+
+impl Checks {
+    /// What the world of a tape runs.
+    pub fn of(self, tape: &mut Tape) -> Sample {
+        match self {
+            Self::Default => Sample::draw(tape),
+            Self::All => Sample::EVERYTHING,
+        }
+    }
+}
 
 /// A world's sampled checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::difference::{Difference, first_difference};
 use super::ending::{Ending, FailureClass};
 use super::panics::{Panicked, catch};
 use super::tally::Tally;
-use crate::oracle::sample::Sample;
+use crate::oracle::sample::{Checks, Sample};
 use crate::oracle::{Check, Value, Violation};
 use crate::schedule::Schedule;
 use crate::schedule::generate::{Knobs, generate, generate_on};
@@ -47,16 +47,16 @@ fn schedule_on(tape: &mut Tape, knobs: Knobs, image: Option<&WorldImage>) -> Sch
 }
 
 /// Which sampled checks the world of a seed runs.
-pub fn sample_of(seed: u64) -> Sample {
-    Sample::draw(&mut Tape::from_seed(seed))
+pub fn sample_of(seed: u64, checks: Checks) -> Sample {
+    checks.of(&mut Tape::from_seed(seed))
 }
 
 /// Runs one seed on a thread's arena.
-pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs) -> Outcome {
+pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs, checks: Checks) -> Outcome {
     arena.meter.enter(Phase::Generate);
     let mut tape = Tape::from_seed(seed);
     let schedule = schedule_on(&mut tape, knobs, arena.image);
-    run_checked(arena, &schedule, Sample::draw(&mut tape))
+    run_checked(arena, &schedule, checks.of(&mut tape))
 }
 
 /// Runs one schedule, and again as its sample says; every failure is run again, and compared with itself
@@ -129,8 +129,8 @@ fn part(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Option<Differ
     let mut tally = Tally::default();
     let watch = Watch { keeps_events: true, ..Watch::of(sample) };
     let mut events = |arena: &mut Arena| catch(|| run(schedule, arena, &mut tally, watch).events);
-    let (Ok(first), Ok(second)) = (events(&mut Arena::new()), events(arena)) else {
-        *arena = Arena::new();
+    let (Ok(first), Ok(second)) = (events(&mut Arena::on(arena.image)), events(arena)) else {
+        arena.renew();
         return None;
     };
     first_difference(&first, &second)

@@ -18,6 +18,7 @@ use super::parallel::{BLOCK_SEEDS, Seeds, run};
 use super::planted::Planted;
 use super::tally::Tally;
 use crate::oracle::Check;
+use crate::oracle::sample::Checks;
 use crate::schedule::Schedule;
 use crate::schedule::generate::Knobs;
 use crate::schedule::token::{Commit, Token};
@@ -46,6 +47,8 @@ pub struct Request {
     pub commit: Commit,
     /// The directory that its worlds start with.
     pub image: Option<&'static WorldImage>,
+    /// How much of what is sampled is done.
+    pub checks: Checks,
 }
 
 /// A seed that failed.
@@ -191,7 +194,7 @@ pub fn run_session(
         is_full || interrupted.load(Ordering::Relaxed) || request.seconds.is_some_and(is_late)
     };
     let knobs = request.knobs;
-    let world = |arena: &mut Arena, seed| run_seed(arena, seed, knobs);
+    let world = |arena: &mut Arena, seed| run_seed(arena, seed, knobs, request.checks);
     let seeds = Seeds { done: session.summary.seeds, ..request.seeds };
     run(
         seeds,

@@ -42,8 +42,13 @@ pub struct Shrunk {
 
 /// Shortens a schedule until nothing more can be dropped, `runs` worlds were run, or `is_over`. `None` if it
 /// does not fail.
-pub fn shrink(schedule: &Schedule, sample: Sample, runs: u64, is_over: impl Fn() -> bool) -> Option<Shrunk> {
-    let mut arena = Arena::new();
+pub fn shrink(
+    mut arena: Arena,
+    schedule: &Schedule,
+    sample: Sample,
+    runs: u64,
+    is_over: impl Fn() -> bool,
+) -> Option<Shrunk> {
     let outcome = run_schedule(&mut arena, schedule, sample);
     let class = FailureClass::first(&outcome)?;
     let mut shrinking = Shrinking {
@@ -141,7 +146,7 @@ mod tests {
     #[test]
     fn a_schedule_that_holds_is_not_shrunk() {
         let schedule = generate_seed(1, Knobs::default());
-        assert_eq!(shrink(&schedule, Sample::EVERYTHING, 100, || false), None);
+        assert_eq!(shrink(Arena::new(), &schedule, Sample::EVERYTHING, 100, || false), None);
     }
 
     #[test]

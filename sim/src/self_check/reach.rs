@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::oracle::sample::Checks;
 use crate::run::known::Known;
 use crate::run::parallel::Seeds;
 use crate::run::reach::{Line, lines};
@@ -33,6 +34,7 @@ fn run(count: u64, jobs: usize) -> Summary {
         jobs,
         commit: Commit::Unknown,
         image: None,
+        checks: Checks::Default,
     };
     run_session(&request, &Known::default(), Summary::default(), &AtomicBool::new(false), &mut Deaf)
 }

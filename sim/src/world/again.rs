@@ -6,6 +6,7 @@
 
 use recovery_core::format::FileName;
 use recovery_core::observe::Workspace;
+use recovery_core::plan::Step;
 use recovery_core::storage::{Call, Name};
 
 use super::boot::{self, Boot, Sight};
@@ -45,6 +46,8 @@ pub(super) struct Again<'a> {
     pub(super) has_strangers: bool,
     /// Storage calls that the start made.
     pub(super) calls: u64,
+    /// How many of them it had made before it cut a log for the last time, if it did.
+    pub(super) calls_to_cut: Option<usize>,
     pub(super) sample: Sample,
     /// Which start of a partition it is, counted over the world.
     pub(super) nth: u64,
@@ -61,6 +64,13 @@ impl Moments {
 }
 
 impl Again<'_> {
+    /// How a node goes down in a start, the process alone first.
+    const ENDS: [(Restart, Survivors); 3] = [
+        (Restart::Process, Survivors::All),
+        (Restart::Power, Survivors::None),
+        (Restart::Power, Survivors::All),
+    ];
+
     /// Everything that is wrong with a start by another one like it.
     pub(super) fn violations(mut self) -> Vec<Violation> {
         self.node.disk.snapshot(&mut self.moments.behind);
@@ -141,16 +151,14 @@ impl Again<'_> {
     /// I10: the node goes down at a call of the start, and starts again. A power loss there is judged as
     /// any start is.
     fn interrupted(&mut self) -> Vec<Violation> {
-        const ENDS: [(Restart, Survivors); 3] = [
-            (Restart::Process, Survivors::All),
-            (Restart::Power, Survivors::None),
-            (Restart::Power, Survivors::All),
-        ];
         let mut violations = Vec::new();
-        let choices = self.calls * ENDS.len() as u64;
-        for choice in self.sample.choices(Question::InterruptedCall, self.nth, choices) {
-            let call = u32::try_from(choice / ENDS.len() as u64 + 1).expect("a start makes few calls");
-            let (restart, survivors) = ENDS[usize::try_from(choice % ENDS.len() as u64).expect("below 3")];
+        let choices = self.calls * Self::ENDS.len() as u64;
+        let drawn = self.sample.choices(Question::InterruptedCall, self.nth, choices);
+        let behind_cut = self.behind_cut().filter(|choice| !drawn.contains(choice));
+        for choice in drawn.chain(behind_cut) {
+            let call = u32::try_from(choice / Self::ENDS.len() as u64 + 1).expect("a start makes few calls");
+            let (restart, survivors) =
+                Self::ENDS[usize::try_from(choice % Self::ENDS.len() as u64).expect("below 3")];
             let disk = &self.node.disk;
             disk.restore(&self.moments.before);
             disk.begin_step(&[Injection {
@@ -179,6 +187,15 @@ impl Again<'_> {
             });
         }
         violations
+    }
+
+    /// The choice in which the process ends right behind the last cut, of a plan that reserves the offsets
+    /// of survivors: no call may lie between the two at which they are forgotten. Such plans are few, and
+    /// that call is one of many, so it is not left to the draw.
+    fn behind_cut(&self) -> Option<u64> {
+        let reserves = self.boot.plan.steps.iter().any(|step| matches!(step, Step::ReserveOffset { .. }));
+        let calls = self.calls_to_cut.map(|calls| calls as u64 + 1).filter(|calls| *calls < self.calls);
+        calls.filter(|_| reserves).map(|calls| calls * Self::ENDS.len() as u64)
     }
 
     /// I18, I21: the same bytes in another guise.

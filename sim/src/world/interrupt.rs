@@ -3,8 +3,10 @@
 use super::aim;
 use super::node::Node;
 use crate::disk::{Cause, Disturbance, FileChoice, Injection, SurvivorChoice, SyncPart};
-use crate::schedule::{Crash, Edit, Fault, FaultInside, FaultKind, Fill, Interruption, Survivors, Target};
-use recovery_core::storage::Errno;
+use crate::schedule::{
+    Crash, Edit, Fault, FaultInside, FaultKind, Filesystem, Fill, Interruption, Survivors, Target,
+};
+use recovery_core::storage::{Call, Errno};
 
 /// The injection for an interruption; `None` if its target is not there.
 pub(super) fn injection(node: &Node, interruption: &Interruption) -> Option<Injection> {
@@ -78,6 +80,31 @@ pub(super) fn disturbance(node: &Node, fault: &Fault) -> Option<Disturbance> {
         | FaultKind::OperatorRestoresFile
         | FaultKind::OperatorDropsLedger => None,
     }
+}
+
+/// Whether a failure that hits a sync, among others where `on` names no call, is not reported by it: with
+/// data in the journal the sync whose write failed succeeds, and only the next one says so (FAULT_MODEL 2.6).
+pub(super) fn is_told_late(filesystem: Filesystem, disturbance: &Disturbance, on: Option<Call>) -> bool {
+    let fails_a_sync = match disturbance {
+        Disturbance::FailSync { .. } => true,
+        // What a signal cuts short is begun again.
+        Disturbance::Fail { errno } => {
+            *errno != Errno::INTERRUPTED && on.is_none_or(|call| call == Call::Sync)
+        }
+        Disturbance::Crash { .. }
+        | Disturbance::GoReadOnly
+        | Disturbance::Short { .. }
+        | Disturbance::ShearWrite { .. }
+        | Disturbance::LoseWrite
+        | Disturbance::LieAboutFlush
+        | Disturbance::DeferSyncError
+        | Disturbance::SwallowSyncError
+        | Disturbance::ListInOrder { .. }
+        | Disturbance::CorruptRead { .. }
+        | Disturbance::MisdirectRead { .. }
+        | Disturbance::MisdirectWrite { .. } => false,
+    };
+    fails_a_sync && filesystem == Filesystem::Ext4Journal
 }
 
 /// The order of listings that a fault names.

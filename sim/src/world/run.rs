@@ -24,9 +24,7 @@ use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
 use crate::oracle::judge;
 use crate::oracle::sample::Sample;
 use crate::run::tally::Tally;
-use crate::schedule::{
-    Action, CallPoint, Fault, FaultInside, FaultKind, Filesystem, Interruption, Plant, Schedule, Step,
-};
+use crate::schedule::{Action, Fault, Interruption, Plant, Schedule, Step};
 
 /// Runs one schedule.
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Report {
@@ -212,55 +210,13 @@ impl<'a> World<'a> {
                 None => tally.missed += 1,
             }
             if let Interruption::Fault(inside) = interruption
-                && (!inside.fault.kind.is_legal() || self.lies(inside))
+                && (!inside.fault.kind.is_legal() || self.is_told_late(&inside.fault, inside.at.on))
             {
                 // A start counts the calls of every partition, so the fault may hit any of them.
                 let hits_any = matches!(step.action, Action::Start | Action::Stop);
                 damage::mark_damaged(&mut self.node, &inside.fault, step.action.partition(), hits_any);
             }
         }
-    }
-
-    /// Whether a fault that calls are to report is not reported in time: with data in the journal, the sync
-    /// whose write failed succeeds, and only the next one says so (FAULT_MODEL 2.6).
-    fn lies(&self, inside: &FaultInside) -> bool {
-        let fails_a_sync = match inside.fault.kind {
-            FaultKind::SyncFailure => true,
-            FaultKind::ReadError
-            | FaultKind::WriteError
-            | FaultKind::NoSpace
-            | FaultKind::TooManyFiles
-            | FaultKind::PermissionDenied => inside.at.on.is_none_or(|call| call == Call::Sync),
-            FaultKind::BitFlip
-            | FaultKind::Zeroed
-            | FaultKind::Noise
-            | FaultKind::ShornWrite
-            | FaultKind::LostWrite
-            | FaultKind::LyingFlush
-            | FaultKind::MisdirectedWrite
-            | FaultKind::MisdirectedRead
-            | FaultKind::ForeignBatch
-            | FaultKind::StaleGenerationBatch
-            | FaultKind::DuplicateBatch
-            | FaultKind::LatentSectorError
-            | FaultKind::TransientReadCorruption
-            | FaultKind::DeferredSyncError
-            | FaultKind::SwallowedSyncError
-            | FaultKind::ShortRead
-            | FaultKind::ShortWrite
-            | FaultKind::Interrupted
-            | FaultKind::ReadOnly
-            | FaultKind::LostDirectoryEntry
-            | FaultKind::UndoneRename
-            | FaultKind::UndoneUnlink
-            | FaultKind::ListingOrder
-            | FaultKind::StrayFile
-            | FaultKind::OperatorDeletesIndex
-            | FaultKind::OperatorCopiesSegment
-            | FaultKind::OperatorRestoresFile
-            | FaultKind::OperatorDropsLedger => false,
-        };
-        fails_a_sync && self.schedule.world.filesystem == Filesystem::Ext4Journal
     }
 
     fn act(&mut self, step: &Step, tally: &mut Tally) -> Answer {
@@ -285,12 +241,18 @@ impl<'a> World<'a> {
         if !damage::apply(&mut self.node, fault, keeps_cache) {
             return Answer::Missed;
         }
-        let at = CallPoint { on: standing::sync_of(fault.kind), call: 1 };
-        if self.lies(&FaultInside { at, fault: fault.clone() }) {
+        if standing::fails_syncs(fault.kind) && self.is_told_late(fault, None) {
             damage::mark_damaged(&mut self.node, fault, None, false);
         }
         self.recorder.note(EventCode::Fault, word(fault.kind.code()), 0, 0);
         Answer::Done
+    }
+
+    /// Whether what the fault does to a call is reported by a later one.
+    fn is_told_late(&self, fault: &Fault, on: Option<Call>) -> bool {
+        let disturbance = interrupt::disturbance(&self.node, fault);
+        let filesystem = self.schedule.world.filesystem;
+        disturbance.is_some_and(|disturbance| interrupt::is_told_late(filesystem, &disturbance, on))
     }
 
     fn plant(&mut self, plant: &Plant) -> Answer {

@@ -70,11 +70,10 @@ const fn calls_of(kind: FaultKind) -> &'static [Call] {
     }
 }
 
-/// The sync that a standing fault of a kind hits, or else another call that it hits.
-pub(super) fn sync_of(kind: FaultKind) -> Option<Call> {
+/// Whether a standing fault of a kind hits syncs, too.
+pub(super) fn fails_syncs(kind: FaultKind) -> bool {
     let calls = calls_of(kind);
-    let sync = calls.iter().copied().find(|call| *call == Call::Sync);
-    sync.or_else(|| calls.first().copied()).or(Some(Call::Write))
+    calls.is_empty() || calls.contains(&Call::Sync)
 }
 
 /// What the calls are on: everything, a partition's directory and its files, or the file that holds the

@@ -139,6 +139,7 @@ impl World<'_> {
             circumstances,
             has_strangers,
             calls: self.calls.len() as u64,
+            calls_to_cut: self.calls.iter().rposition(|call| call.call == Call::SetLength),
             sample: self.sample,
             nth: self.boots,
             moments: &mut self.moments,

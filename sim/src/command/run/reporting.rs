@@ -80,7 +80,8 @@ impl<'a> Reporting<'a> {
         let started = reporting.started.clone();
         reporting.show(&line, |out| terminal::run_started(out, &started))?;
         for failure in resumed.into_iter().flatten() {
-            reporting.show(&Line::Failure(failure.clone()), |out| terminal::failure(out, &failure))?;
+            reporting
+                .show(&Line::Failure(failure.clone()), |out| terminal::failure(out, &started, &failure))?;
             reporting.failures.push(failure);
         }
         Ok(reporting)
@@ -195,8 +196,9 @@ fn has_arrived(line: &FailureLine, failed: &FailedSeed<'_>) -> io::Result<bool> 
 
 impl Listener for Reporting<'_> {
     fn failed(&mut self, failed: &FailedSeed<'_>) {
+        let started = self.started.clone();
         let reported = self.save(FAILURES, failed).and_then(|line| {
-            self.say(&Line::Failure(line.clone()), |out| terminal::failure(out, &line))?;
+            self.say(&Line::Failure(line.clone()), |out| terminal::failure(out, &started, &line))?;
             self.lines.flush()?;
             self.failures.push(line);
             Ok(())

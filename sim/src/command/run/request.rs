@@ -7,6 +7,7 @@ use super::resume::{self, Resumed};
 use super::shard;
 use crate::cli::Run;
 use crate::command::{commit, source};
+use crate::oracle::sample::Checks;
 use crate::run::parallel::Seeds;
 use crate::run::profile::{FirstSeed, Profile, named, profiles};
 use crate::run::session::Request;
@@ -74,6 +75,7 @@ fn fresh(options: &Run) -> Result<Plan, String> {
         jobs: options.jobs.unwrap_or_else(cores).max(1),
         commit: commit::current(),
         image: options.image.as_deref().map(source::image).transpose()?,
+        checks: source::word(&options.checks)?,
     };
     // Scenario files are no seeds: one shard runs them for all.
     let scenarios = profile.scenarios && index == 1;
@@ -144,6 +146,7 @@ fn resumed_request(options: &Run, resumed: &Resumed) -> Result<Request, String> 
         jobs: options.jobs.unwrap_or_else(cores).max(1),
         commit: here,
         image,
+        checks: Checks::from_word(&started.checks).ok_or_else(unknown)?,
     })
 }
 
@@ -159,17 +162,10 @@ fn no_seed(profile: &Profile) -> String {
 
 fn knobs(options: &Run) -> Result<Knobs, String> {
     Ok(Knobs {
-        regime: word::<RegimeKnob>(&options.regime)?,
-        filesystem: word::<FilesystemKnob>(&options.filesystem)?,
-        size: word::<SizeKnob>(&options.size)?,
+        regime: source::word::<RegimeKnob>(&options.regime)?,
+        filesystem: source::word::<FilesystemKnob>(&options.filesystem)?,
+        size: source::word::<SizeKnob>(&options.size)?,
         replicas: ReplicasKnob::One,
-    })
-}
-
-fn word<W: Word>(text: &str) -> Result<W, String> {
-    W::from_word(text).ok_or_else(|| {
-        let words: Vec<&str> = W::WORDS.iter().map(|word| word.word()).collect();
-        format!("{text} is not {}\nhint: one of {}", W::KIND, words.join(", "))
     })
 }
 

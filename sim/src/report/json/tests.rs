@@ -8,6 +8,7 @@ use super::{replay, self_check, self_check_summary, shrink};
 use crate::command::shrink::ShrinkReport;
 use crate::command::source::Source;
 use crate::exit::Exit;
+use crate::oracle::sample::Checks;
 use crate::oracle::{Check, Violation};
 use crate::report::lines::{FailureLine, Line, StartedLine, SummaryLine, summary_of};
 use crate::report::whole::Whole;
@@ -58,6 +59,7 @@ fn request() -> Request {
         jobs: 2,
         commit: Commit::Unknown,
         image: None,
+        checks: Checks::Default,
     }
 }
 
@@ -118,7 +120,9 @@ fn the_summary_names_every_check_and_every_group() {
         ..Summary::default()
     };
     for seed in 0..20 {
-        summary.tally.add(&crate::run::one::run_seed(&mut arena, seed, Knobs::default()).tally);
+        summary
+            .tally
+            .add(&crate::run::one::run_seed(&mut arena, seed, Knobs::default(), Checks::Default).tally);
     }
     summary.tally.worlds = summary.seeds;
     let whole = Whole::of(StartedLine::of(&request()), None, Vec::new(), summary);
@@ -163,7 +167,8 @@ fn replayed_file(name: &str, record: &str) -> Value {
     let scenario = crate::schedule::Scenario::untold("a world", schedule);
     std::fs::write(&path, crate::schedule::print(&scenario)).expect("it takes a file");
     std::fs::write(path.with_extension("json"), record).expect("it takes a file");
-    let source = Source::read(path.to_str().expect("a plain path"), None).expect("what is printed reads");
+    let source = Source::read(path.to_str().expect("a plain path"), None, Checks::Default)
+        .expect("what is printed reads");
     let replayed = crate::run::replay::replay(source.scenario.schedule.clone(), source.sample, None);
     replay(&source, Commit::Unknown, &replayed)
 }

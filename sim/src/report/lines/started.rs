@@ -30,7 +30,10 @@ pub struct StartedLine {
     pub limits: LimitsLine,
     /// Which worlds.
     pub world: WorldLine,
-    /// Which checks.
+    /// The directory that worlds start with, as it was found there.
+    #[serde(default)]
+    pub image_directory: Option<String>,
+    /// How much of what is sampled is done: default or all.
     pub checks: String,
     /// Whether a goal missed fails the run.
     #[serde(default)]
@@ -104,7 +107,8 @@ impl StartedLine {
                 replicas: replicas.code().to_owned(),
                 image: request.image.map(|image| format!("{:08x}", image.hash())),
             },
-            checks: "default".to_owned(),
+            image_directory: request.image.map(|image| image.shape().directory.clone()),
+            checks: request.checks.code().to_owned(),
             require_reach: request.require_reach,
             jobs: request.jobs,
             shard: ShardLine { index: request.seeds.shard, count: request.seeds.shards },

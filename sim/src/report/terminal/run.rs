@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::summary::replay_command;
 use super::text::{counted, hint, paragraph};
 use crate::report::lines::{DifferenceLine, FailureLine, StartedLine};
 
@@ -36,7 +37,7 @@ pub fn run_started(out: &mut dyn Write, started: &StartedLine) -> io::Result<()>
 /// # Errors
 ///
 /// When the stream cannot be written.
-pub fn failure(out: &mut dyn Write, line: &FailureLine) -> io::Result<()> {
+pub fn failure(out: &mut dyn Write, started: &StartedLine, line: &FailureLine) -> io::Result<()> {
     let place = line.partition.as_ref().map_or(String::new(), |namespace| format!(", partition {namespace}"));
     let seed = line.seed.map_or("no seed".to_owned(), |seed| format!("seed {seed:#x}"));
     let label = if line.known { "known" } else { "FAIL" };
@@ -50,7 +51,7 @@ pub fn failure(out: &mut dyn Write, line: &FailureLine) -> io::Result<()> {
     }
     for (word, text) in [
         ("group", line.group.clone()),
-        ("replay", line.token.as_ref().map(|token| format!("cargo sim replay {token}"))),
+        ("replay", line.token.as_ref().map(|token| replay_command(started, token))),
         ("saved", line.file.clone()),
     ] {
         if let Some(text) = text {

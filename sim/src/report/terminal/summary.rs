@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::text::{counted, hint, paragraph, short};
+use crate::oracle::sample::Checks;
 use crate::report::lines::StartedLine;
 use crate::report::whole::Whole;
 use crate::run::planted::{CHECK, PlantedFate};
@@ -21,7 +22,7 @@ const NAME: usize = 25;
 ///
 /// When the stream cannot be written.
 pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
-    let Whole { summary, reach, .. } = whole;
+    let Whole { started, summary, reach, .. } = whole;
     let tally = &summary.tally;
     let injected: u64 = tally.faults.values().map(|reached| reached.injected).sum();
     let tried = [
@@ -45,7 +46,7 @@ pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     faults_table(out, summary, reach)?;
     reached(out, summary, reach)?;
     alive(out, summary)?;
-    groups(out, summary)?;
+    groups(out, started, summary)?;
     end(out, whole)
 }
 
@@ -66,10 +67,10 @@ fn alive(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
 }
 
 /// Groups that failed: new ones one by one, known ones in one line, and known ones that did not fail.
-fn groups(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+fn groups(out: &mut dyn Write, started: &StartedLine, summary: &Summary) -> io::Result<()> {
     for group in summary.groups.iter().filter(|group| !group.known) {
         paragraph(out, "FAIL", &format!("{} of {}", counted(group.count, "seed"), group.id))?;
-        hint(out, "replay", &format!("cargo sim replay {}", group.token))?;
+        hint(out, "replay", &replay_command(started, &group.token))?;
     }
     let known = summary.groups.iter().filter(|group| group.known).count() as u64;
     if known > 0 {
@@ -191,5 +192,36 @@ fn again(started: &StartedLine, summary: &Summary) -> String {
             command.extend([" --", flag, " ", word]);
         }
     }
-    command
+    command + &world_flags(started)
+}
+
+/// The command that replays a seed of a run.
+pub(super) fn replay_command(started: &StartedLine, token: &str) -> String {
+    format!("cargo sim replay {token}{}", world_flags(started))
+}
+
+/// What a token does not hold: the directory that the worlds start with, and how much is checked.
+fn world_flags(started: &StartedLine) -> String {
+    let image = started.image_directory.as_ref().map(|image| format!(" --image {}", quoted(image)));
+    let usual = Checks::Default.code();
+    let checks = (started.checks != usual).then(|| format!(" --checks {}", started.checks));
+    image.unwrap_or_default() + &checks.unwrap_or_default()
+}
+
+/// A path as a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@".contains(&byte);
+    if path.bytes().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell() {
+        assert_eq!(quoted("/data/one-1.0"), "/data/one-1.0");
+        assert_eq!(quoted("/my data"), "'/my data'");
+        assert_eq!(quoted("/it's"), r"'/it'\''s'");
+    }
 }
