@@ -6,6 +6,7 @@
 mod decision_table;
 mod help_recover;
 mod help_sim;
+mod outcomes;
 mod reasons;
 mod scenarios;
 

@@ -175,3 +175,94 @@ fn shown(failures: &[FailureLine], per_group: u64) -> Vec<FailureLine> {
     };
     failures.iter().filter(|line| is_shown(line)).cloned().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::sample::Checks;
+    use crate::oracle::{Check, Value, Violation};
+    use crate::report::lines::SummaryLine;
+    use crate::run::parallel::Seeds;
+    use crate::run::session::{Group, Request};
+    use crate::schedule::generate::Knobs;
+    use crate::schedule::token::{Commit, Token};
+    use crate::world::Failure;
+
+    const GROUP: &str = "I06.decide.none";
+
+    fn started(shard: u64) -> StartedLine {
+        StartedLine::of(&Request {
+            profile: "default",
+            knobs: Knobs::default(),
+            seeds: Seeds { from: 10, count: 100, shard, shards: 2, done: 0 },
+            seconds: None,
+            failures: None,
+            per_group: 2,
+            require_reach: false,
+            jobs: 1,
+            commit: Commit::Unknown,
+            image: None,
+            checks: Checks::Default,
+        })
+    }
+
+    fn token(seed: u64) -> String {
+        Token::of(seed, Knobs::default(), None, Commit::Unknown).to_string()
+    }
+
+    fn failure(seed: u64) -> FailureLine {
+        let violation = Violation::new(Check::I06, "a batch", Value::Number(1), Value::None);
+        let failure = Failure { violation, partition: None, remark: None, step: 2, recovery_step: "decide" };
+        let (token, group) = (Some(token(seed)), Some(GROUP.to_owned()));
+        FailureLine { seed: Some(seed), token, group, ..FailureLine::of(&failure) }
+    }
+
+    /// A shard in which these seeds failed, in one group.
+    fn section(shard: u64, seeds: &[u64]) -> Section {
+        let group = Group {
+            id: GROUP.to_owned(),
+            check: "I06".to_owned(),
+            recovery_step: "decide".to_owned(),
+            faults: Vec::new(),
+            count: seeds.len() as u64,
+            known: false,
+            token: token(seeds[0]),
+        };
+        let failures = seeds.len() as u64;
+        let summary = Summary { seeds: 50, failures, groups: vec![group], ..Summary::default() };
+        let started = started(shard);
+        Section {
+            summary: Some(SummaryLine::of(&started, &summary, &[], crate::exit::Exit::Failed)),
+            started,
+            planted: None,
+            failures: seeds.iter().take(2).map(|seed| failure(*seed)).collect(),
+            reach: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn groups_of_shards_are_one_with_the_first_seeds_of_all() {
+        let (one, two) = (section(1, &[14, 16, 20]), section(2, &[11, 31]));
+        let whole = merged(vec![one.clone(), two.clone()]).expect("one run").whole;
+        let groups = &whole.summary.groups;
+        assert_eq!((groups.len(), groups[0].count, groups[0].token.as_str()), (1, 5, token(11).as_str()));
+        let shown: Vec<Option<u64>> = whole.failures.iter().map(|line| line.seed).collect();
+        assert_eq!(shown, [Some(11), Some(14)]);
+        let other = merged(vec![two, one.clone(), one]).expect("one run").whole;
+        assert_eq!((other.summary, other.failures), (whole.summary, whole.failures));
+    }
+
+    #[test]
+    fn two_lines_that_differ_about_one_seed_are_nondeterminism() {
+        let (one, two) = (section(1, &[14]), section(2, &[11]));
+        let mut moved = one.clone();
+        moved.failures[0].file = Some("elsewhere/a.kdl".to_owned());
+        let all = vec![one.clone(), two.clone(), moved];
+        assert_eq!(merged(all).expect("one run").conflicts, []);
+        let mut other = one.clone();
+        other.failures[0].digest = Some("0000000000000001".to_owned());
+        let found = merged(vec![one, two, other]).expect("one run");
+        assert_eq!((found.conflicts.len(), found.conflicts[0].what.as_str()), (1, "seed 0xe"));
+        assert_eq!(found.whole.exit, crate::exit::Exit::Nondeterminism);
+    }
+}

@@ -142,17 +142,29 @@ const fn plural(kind: ReachKind) -> &'static str {
     }
 }
 
+/// What the whole run comes to, in words that agree with its exit status.
+fn conclusion(whole: &Whole) -> String {
+    let summary = &whole.summary;
+    let (failures, scenarios) = (summary.new_failures(), summary.scenarios.failed);
+    let groups = summary.groups.iter().filter(|group| !group.known).count() as u64;
+    let failed = counted(failures, "world");
+    match (summary.seeds, summary.planted.fate) {
+        (0, _) => "nothing ran".to_owned(),
+        (_, PlantedFate::Silent) => "nothing is shown: the harness is not alive".to_owned(),
+        _ if failures > 0 => format!("NOT all held: {failed} failed, in {}", counted(groups, "group")),
+        _ if scenarios > 0 => format!("NOT all held: {} failed", counted(scenarios, "scenario")),
+        (_, PlantedFate::Masked) => "NOT all held: the world of the planted failure failed".to_owned(),
+        _ if !summary.shards_missing.is_empty() => "what ran held, and shards are missing".to_owned(),
+        _ if whole.started.require_reach && !whole.missed.is_empty() => {
+            "all held, and goals of reach were missed".to_owned()
+        }
+        _ if summary.known_failures() > 0 => "all held but what is known".to_owned(),
+        _ => "all held".to_owned(),
+    }
+}
+
 fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     let Whole { started, summary, .. } = whole;
-    let groups = summary.groups.iter().filter(|group| !group.known).count() as u64;
-    let held = match (summary.seeds, summary.new_failures(), summary.scenarios.failed) {
-        (0, ..) => "nothing ran".to_owned(),
-        (_, 0, 0) => "all held".to_owned(),
-        (_, 0, scenarios) => format!("NOT all held: {} failed", counted(scenarios, "scenario")),
-        (_, failures, _) => {
-            format!("NOT all held: {} failed, in {}", counted(failures, "world"), counted(groups, "group"))
-        }
-    };
     let violated: Vec<String> =
         summary.tally.violations.iter().map(|(check, count)| format!("{check} {count}")).collect();
     if !violated.is_empty() {
@@ -161,6 +173,7 @@ fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     for shard in &summary.shards_missing {
         paragraph(out, "MISSING", &format!("shard {shard}: it is not there, or has no summary"))?;
     }
+    let held = conclusion(whole);
     let interrupted = if summary.is_interrupted { ", interrupted" } else { "" };
     let (worlds, seconds, rate) =
         (counted(summary.seeds, "world"), summary.elapsed.as_secs_f64(), summary.rate());
