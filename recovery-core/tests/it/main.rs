@@ -10,6 +10,7 @@
 )]
 
 mod file_name;
+mod findings;
 mod fixture;
 mod format;
 mod golden;

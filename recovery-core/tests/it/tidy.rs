@@ -38,11 +38,11 @@ impl Source {
     }
 }
 
-fn top() -> PathBuf {
+pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     fs::read_to_string(top().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
@@ -79,7 +79,7 @@ fn shipped(sources: &[Source]) -> impl Iterator<Item = &Source> {
 }
 
 /// Fails with every complaint at once.
-fn check(complaints: &[String]) {
+pub(crate) fn check(complaints: &[String]) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
