@@ -157,13 +157,18 @@ fn every_row_leads_to_something_or_says_why_not() {
 }
 
 #[test]
-fn every_scenario_has_an_id_that_is_known_and_a_snapshot() {
+fn every_scenario_has_an_id_and_planted_bugs_that_are_known_and_a_snapshot() {
     let ids = ids();
     let mut complaints = Vec::new();
     for scenario in scenarios() {
         let path = &scenario.path;
         for id in scenario.ids.iter().filter(|id| !ids.contains(id)) {
             complaints.push(format!("{path}: there is no {id}"));
+        }
+        for mutant in &scenario.kills {
+            if !top().join(format!("sim/mutants/{mutant}.kdl")).is_file() {
+                complaints.push(format!("{path}: there is no planted bug `{mutant}`"));
+            }
         }
         // A regression is about what a run found, which need not be on any list.
         let is_named =
