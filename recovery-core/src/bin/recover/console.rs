@@ -29,8 +29,9 @@ impl Console {
     /// Gives the answer in the form that was asked for, and ends with `exit` if it could be given.
     pub(crate) fn answer(self, text: &str, object: &impl Serialize, exit: Exit) -> Exit {
         let written = if self.json {
-            write_all(errors(self.color), text.as_bytes()).and_then(|()| {
-                let mut line = serde_json::to_vec(object).map_err(io::Error::other)?;
+            // The object is the answer: it is given even if nobody can be told the text.
+            let _ = write_all(errors(self.color), text.as_bytes());
+            serde_json::to_vec(object).map_err(io::Error::other).and_then(|mut line| {
                 line.push(b'\n');
                 write_all(io::stdout(), &line)
             })
