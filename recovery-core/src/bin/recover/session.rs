@@ -5,7 +5,7 @@
 
 use std::io::{IsTerminal, stderr};
 
-use recovery_core::decide::{LostRange, Verdict};
+use recovery_core::decide::{Disposition, LostRange, Verdict};
 use recovery_core::host::{AcceptedLoss, AcceptingLoss, Adopting};
 use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable, Work, Workspace};
 use recovery_core::plan::{FencedFile, Plan, PlanOptions, Step};
@@ -40,8 +40,8 @@ pub(crate) struct Found {
     pub(crate) verdict: Verdict,
     /// What carries that out, or carried it out.
     pub(crate) plan: Plan,
-    /// What lies in fences of all that the plan set aside; `None` if nothing was to be changed, or carrying
-    /// the plan out failed.
+    /// What lies in fences of all that the plan set aside; `None` if nothing was to be changed, or a call
+    /// failed before that was known.
     pub(crate) fenced: Option<Vec<FencedFile>>,
     /// The step that failed.
     pub(crate) failed: Option<Step>,
@@ -64,7 +64,9 @@ impl Found {
     }
 
     fn new<S: Storage>(mode: Mode, recovered: Recovered<S>) -> Self {
-        let is_applied = matches!(mode, Mode::Apply | Mode::AcceptLoss) && recovered.stopped_at.is_none();
+        let is_applied = matches!(mode, Mode::Apply | Mode::AcceptLoss)
+            && recovered.stopped_at.is_none()
+            && !matches!(recovered.verdict.disposition, Disposition::Unavailable(_));
         Self {
             work: Some(recovered.facts.work),
             facts: recovered.is_observed.then_some(recovered.facts),

@@ -67,7 +67,7 @@ hint: an error says nothing about the bytes; once it clears, run the command
     let object = run.object();
     assert_eq!(object["reason"]["code"], "io");
     assert_eq!(object["reason"]["error"], "EACCES");
-    for unknown in ["segments", "messages", "next_offset", "others"] {
+    for unknown in ["segments", "messages", "next_offset", "others", "fenced"] {
         assert!(object[unknown].is_null(), "{unknown} is not known, and not 0");
     }
     assert!(image_of_readable(&fixture) == before, "nothing was changed");
