@@ -12,21 +12,21 @@ fn inspection_shows_the_torn_batch_and_what_is_wrong_with_it() {
 exit 0
 --- stdout
 batch in 00000000000000000050.log at byte 3639704 of 3641344
-         3639704  partition_id     0
-         3639712  base_offset      90
-         3639720  base_timestamp   1795966570220287
-         3639728  origin_timestamp 1795966570218169
-WRONG    3639736  batch_length     873051 (1640 bytes are left in the file)
-         3639744  batch_checksum   2984939bc103256d (not computed: not every
+         3639704  partition-id     0
+         3639712  base-offset      90
+         3639720  base-timestamp   1795966570220287
+         3639728  origin-timestamp 1795966570218169
+WRONG    3639736  batch-length     873051 (1640 bytes are left in the file)
+         3639744  batch-checksum   2984939bc103256d (not computed: not every
                                    frame is there)
-WRONG    3639752  message_count    10 (0 whole frames up to byte 3639960, which
+WRONG    3639752  message-count    10 (0 whole frames up to byte 3639960, which
                                    is not the end of the batch)
 ok       3639756  reserved         zero
 WRONG    3639960  frame 0          delta 0, payload 81923, headers 0 (it takes
                                    81971 bytes, and 1384 are left)
 WRONG    3639704  verdict          short (873051 bytes are needed and 1640 are
                                    left)
-4 wrong rows: batch_length, message_count, frame 0, verdict
+4 wrong rows: batch-length, message-count, frame 0, verdict
 ",
     );
     let object = look(&fixture, "inspect --json DIR/00000000000000000050.log@3639704").object();
@@ -37,7 +37,7 @@ WRONG    3639704  verdict          short (873051 bytes are needed and 1640 are
         .filter(|row| row["check"] == "wrong")
         .map(|row| row["field"].as_str().unwrap())
         .collect();
-    assert_eq!(wrong, ["batch_length", "message_count", "frame 0", "verdict"]);
+    assert_eq!(wrong, ["batch-length", "message-count", "frame 0", "verdict"]);
     check(
         &look(&fixture, "inspect DIR/nothing"),
         "\

@@ -72,13 +72,13 @@ fn header_rows(
         Ok(_) => Row::new(at + 52, "reserved", "zero").checked(None),
     };
     vec![
-        Row::new(at, "partition_id", header.partition_id),
-        Row::new(at + 8, "base_offset", header.base_offset),
-        Row::new(at + 16, "base_timestamp", header.base_timestamp),
-        Row::new(at + 24, "origin_timestamp", header.origin_timestamp),
-        Row::new(at + 32, "batch_length", header.batch_length).checked(length_damage(header, left)),
+        Row::new(at, "partition-id", header.partition_id),
+        Row::new(at + 8, "base-offset", header.base_offset),
+        Row::new(at + 16, "base-timestamp", header.base_timestamp),
+        Row::new(at + 24, "origin-timestamp", header.origin_timestamp),
+        Row::new(at + 32, "batch-length", header.batch_length).checked(length_damage(header, left)),
         frames.checksum_row(at + 40, header),
-        Row::new(at + 48, "message_count", header.message_count).checked(frames.count_damage(header)),
+        Row::new(at + 48, "message-count", header.message_count).checked(frames.count_damage(header)),
         reserved,
     ]
 }
@@ -223,7 +223,7 @@ impl Frames {
     /// The batch checksum covers the header and the stored checksum of every frame, so it can be computed
     /// only from all of them.
     fn checksum_row(&self, at: u64, header: &BatchHeader) -> Row {
-        let row = Row::new(at, "batch_checksum", header.batch_checksum);
+        let row = Row::new(at, "batch-checksum", header.batch_checksum);
         if self.checksum == header.batch_checksum {
             row.checked(None)
         } else if self.count_damage(header).is_some() {

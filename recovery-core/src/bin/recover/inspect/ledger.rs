@@ -99,7 +99,7 @@ fn field_rows(at: u64, record: &LedgerRecord) -> Vec<Row> {
         Row::new(at + 24, "slot", record.slot),
         Row::new(at + 32, "generation", record.generation),
         Row::new(at + 40, "floor", record.floor),
-        Row::new(at + 48, "reserved_offset", record.reserved_offset),
+        Row::new(at + 48, "reserved-offset", record.reserved_offset),
     ];
     if let Some(mark) = record.kind.mark() {
         rows.extend([

@@ -35,15 +35,15 @@ pub(super) fn sheet<S: Storage>(source: &mut Source<'_, S>) -> Result<Sheet, Sto
 
 fn record_rows(record: &Superblock, length: u64) -> Vec<Row> {
     let payload = |at: u64| PAYLOAD_AT + at;
-    let frontier = Row::new(payload(58), "offset_frontier", record.offset_frontier);
+    let frontier = Row::new(payload(58), "offset-frontier", record.offset_frontier);
     vec![
         Row::new(0, "magic, version", "KLBS, 1").checked(None),
         Row::new(8, "sequence", record.sequence),
         Row::new(payload(0), "cluster", format!("{:032x}", record.cluster)),
         Row::new(payload(16), "replica", record.replica),
-        Row::new(payload(17), "replica_count", record.replica_count),
+        Row::new(payload(17), "replica-count", record.replica_count),
         Row::new(payload(18), "view", record.view),
-        Row::new(payload(22), "log_view", record.log_view).checked(None),
+        Row::new(payload(22), "log-view", record.log_view).checked(None),
         Row::new(payload(26), "commit", record.commit),
         if record.offset_frontier.get() == 0 { frontier.noted("none recorded") } else { frontier },
         Row::new(length - 8, "checksum", "matches").checked(None),
@@ -52,7 +52,7 @@ fn record_rows(record: &Superblock, length: u64) -> Vec<Row> {
 
 fn damage_row(damage: &SuperblockDamage, length: u64) -> Row {
     let (position, field) = match damage {
-        SuperblockDamage::Length { .. } => (24, "payload_length"),
+        SuperblockDamage::Length { .. } => (24, "payload-length"),
         SuperblockDamage::Magic { .. } => (0, "magic"),
         SuperblockDamage::Version { .. } => (4, "version"),
         SuperblockDamage::Checksum { .. } => {

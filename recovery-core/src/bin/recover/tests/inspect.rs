@@ -77,13 +77,13 @@ fn a_whole_batch_shows_every_field_and_every_frame() {
         shown(&[(LOG, &log)], LOG),
         "\
 batch in 00000000000000000100.log at byte 0 of 726
-               0  partition_id     3
-               8  base_offset      100
-              16  base_timestamp   2000
-              24  origin_timestamp 1000
-ok            32  batch_length     363
-ok            40  batch_checksum   bc9b09bbff17451f
-ok            48  message_count    2
+               0  partition-id     3
+               8  base-offset      100
+              16  base-timestamp   2000
+              24  origin-timestamp 1000
+ok            32  batch-length     363
+ok            40  batch-checksum   bc9b09bbff17451f
+ok            48  message-count    2
 ok            52  reserved         zero
 ok           256  frame 0          delta 0, payload 5, headers 0
 ok           309  frame 1          delta 1, payload 6, headers 0
@@ -102,13 +102,13 @@ fn a_flipped_payload_byte_is_wrong_in_its_own_frame_alone() {
         shown(&[(LOG, &log)], LOG),
         "\
 batch in 00000000000000000100.log at byte 0 of 726
-               0  partition_id     3
-               8  base_offset      100
-              16  base_timestamp   2000
-              24  origin_timestamp 1000
-ok            32  batch_length     363
-ok            40  batch_checksum   bc9b09bbff17451f
-ok            48  message_count    2
+               0  partition-id     3
+               8  base-offset      100
+              16  base-timestamp   2000
+              24  origin-timestamp 1000
+ok            32  batch-length     363
+ok            40  batch-checksum   bc9b09bbff17451f
+ok            48  message-count    2
 ok            52  reserved         zero
 WRONG        256  frame 0          delta 0, payload 5, headers 0 (it hashes to
                                    62002c84df809dd8, and b9bfbddb9ea55c8e is
@@ -132,20 +132,20 @@ fn a_flipped_header_field_is_wrong_in_the_batch_checksum_alone() {
         shown(&[(LOG, &log)], LOG),
         "\
 batch in 00000000000000000100.log at byte 0 of 726
-               0  partition_id     3
-               8  base_offset      101
-              16  base_timestamp   2000
-              24  origin_timestamp 1000
-ok            32  batch_length     363
-WRONG         40  batch_checksum   bc9b09bbff17451f (the batch hashes to
+               0  partition-id     3
+               8  base-offset      101
+              16  base-timestamp   2000
+              24  origin-timestamp 1000
+ok            32  batch-length     363
+WRONG         40  batch-checksum   bc9b09bbff17451f (the batch hashes to
                                    79babf2bdabe19fe)
-ok            48  message_count    2
+ok            48  message-count    2
 WRONG         60  reserved         0x01 (every reserved byte is zero)
 ok           256  frame 0          delta 0, payload 5, headers 0
 ok           309  frame 1          delta 1, payload 6, headers 0
 WRONG          0  verdict          undecodable (reserved byte 60 of the header
                                    is 0x01)
-3 wrong rows: batch_checksum, reserved, verdict
+3 wrong rows: batch-checksum, reserved, verdict
 hint: recover inspect 00000000000000000100.log@363 shows what follows
 "
     );
@@ -159,21 +159,21 @@ fn a_batch_that_is_cut_short_shows_what_is_left_of_it() {
         shown(&[(LOG, &log[..log.len() - 1])], &at),
         "\
 batch in 00000000000000000100.log at byte 363 of 725
-             363  partition_id     3
-             371  base_offset      102
-             379  base_timestamp   2000
-             387  origin_timestamp 1000
-WRONG        395  batch_length     363 (362 bytes are left in the file)
-             403  batch_checksum   da897cfcf60982ba (not computed: not every
+             363  partition-id     3
+             371  base-offset      102
+             379  base-timestamp   2000
+             387  origin-timestamp 1000
+WRONG        395  batch-length     363 (362 bytes are left in the file)
+             403  batch-checksum   da897cfcf60982ba (not computed: not every
                                    frame is there)
-WRONG        411  message_count    2 (1 whole frame up to byte 672, which is not
+WRONG        411  message-count    2 (1 whole frame up to byte 672, which is not
                                    the end of the batch)
 ok           415  reserved         zero
 ok           619  frame 0          delta 0, payload 5, headers 0
 WRONG        672  frame 1          delta 1, payload 6, headers 0 (it takes 54
                                    bytes, and 53 are left)
 WRONG        363  verdict          short (363 bytes are needed and 362 are left)
-4 wrong rows: batch_length, message_count, frame 1, verdict
+4 wrong rows: batch-length, message-count, frame 1, verdict
 "
     );
     assert_eq!(
@@ -198,13 +198,13 @@ fn a_delta_that_disagrees_is_noted_and_not_wrong() {
         shown(&[(LOG, &log)], LOG),
         "\
 batch in 00000000000000000100.log at byte 0 of 726
-               0  partition_id     3
-               8  base_offset      100
-              16  base_timestamp   2000
-              24  origin_timestamp 1000
-ok            32  batch_length     363
-ok            40  batch_checksum   c7b0835d83ead51b
-ok            48  message_count    2
+               0  partition-id     3
+               8  base-offset      100
+              16  base-timestamp   2000
+              24  origin-timestamp 1000
+ok            32  batch-length     363
+ok            40  batch-checksum   c7b0835d83ead51b
+ok            48  message-count    2
 ok            52  reserved         zero
 ok           256  frame 0          delta 7, payload 5, headers 0 (its place is
                                    0)
@@ -303,7 +303,7 @@ WRONG        128  record 1         frontier, segment 100 byte 724 next offset
              152  slot             7
              160  generation       2
              168  floor            0
-             176  reserved_offset  104
+             176  reserved-offset  104
              184  mark.segment     100
              192  mark.position    724
              200  mark.next_offset 104
@@ -337,11 +337,11 @@ ok             0  magic, version   KLBS, 1
                8  sequence         5
               28  cluster          000000000000000000000000000000c1
               44  replica          0
-              45  replica_count    1
+              45  replica-count    1
               46  view             3
-ok            50  log_view         2
+ok            50  log-view         2
               54  commit           41
-              86  offset_frontier  1144
+              86  offset-frontier  1144
 ok            94  checksum         matches
 every check holds
 "

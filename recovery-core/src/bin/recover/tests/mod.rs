@@ -1,5 +1,5 @@
 //! What the tool makes of hand-made facts, command lines and files. The built program itself is run by
-//! `tests/it/tool.rs`.
+//! `tests/it/tool/`.
 
 #![allow(
     clippy::disallowed_methods,
