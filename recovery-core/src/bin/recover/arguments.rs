@@ -47,8 +47,8 @@ Exit status:
       accept-loss)
   20  refused: not one byte is changed (`adopt` has moved the ledger by then)
   30  unavailable: an error while reading or writing, or the directory is locked
-   2  the command line is wrong: no such directory, no namespace to be had, other
-      offsets than those that are lost, no ledger to set aside
+   2  the command line is wrong: no such directory, no namespace to be had,
+      other offsets than those that are lost, no ledger to set aside
   inspect ends with 0 once it has shown the bytes, whatever they are worth.";
 
 /// One of the things that `recover` does.
