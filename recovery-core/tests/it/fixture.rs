@@ -82,7 +82,7 @@ fn copy_tree(from: &Path, to: &Path) {
 }
 
 /// The whole batches at the start of `log`, with every checksum compared, in the simplest way there is.
-fn whole_batches(log: &[u8]) -> Vec<(Position, BatchHeader)> {
+fn whole_batches(log: &[u8]) -> Vec<(Position, BatchHeader, Vec<FrameHeader>)> {
     let mut batches = Vec::new();
     let mut at = 0;
     while let Some(header) = log[at..].first_chunk::<BATCH_HEADER_BYTES>() {
@@ -90,17 +90,19 @@ fn whole_batches(log: &[u8]) -> Vec<(Position, BatchHeader)> {
         let length = usize::try_from(header.batch_length.get()).unwrap();
         let Some(batch) = log[at..].get(..length) else { break };
         let mut hashed = header.hashed_fields().to_vec();
-        let mut frames = &batch[BATCH_HEADER_BYTES..];
+        let mut frames = Vec::new();
+        let mut left = &batch[BATCH_HEADER_BYTES..];
         for _ in 0..header.message_count {
-            let frame = FrameHeader::decode(frames.first_chunk().unwrap()).unwrap();
-            let (whole, rest) = frames.split_at(usize::try_from(frame.frame_length().get()).unwrap());
+            let frame = FrameHeader::decode(left.first_chunk().unwrap()).unwrap();
+            let (whole, rest) = left.split_at(usize::try_from(frame.frame_length().get()).unwrap());
             assert_eq!(Checksum::of(&whole[FRAME_HASHED_FROM..]), frame.checksum);
             hashed.extend_from_slice(&whole[..FRAME_HASHED_FROM]);
-            frames = rest;
+            frames.push(frame);
+            left = rest;
         }
-        assert!(frames.is_empty());
+        assert!(left.is_empty());
         assert_eq!(Checksum::of(&hashed), header.batch_checksum);
-        batches.push((Position::new(at as u64), header));
+        batches.push((Position::new(at as u64), header, frames));
         at += length;
     }
     batches
@@ -123,13 +125,13 @@ fn check_segment(fixture: &Fixture, segment: &Segment) {
     let batches = whole_batches(&log);
     assert_eq!(batches.len(), segment.batches);
     let mut next = Offset::new(segment.first_offset);
-    for (_, header) in &batches {
+    for (_, header, _) in &batches {
         assert_eq!(header.partition_id, PartitionId::new(0));
         assert_eq!(header.base_offset, next);
         next = header.next_offset().unwrap();
     }
     assert_eq!(next.checked_since(Offset::new(segment.first_offset)), Some(segment.messages));
-    let (position, last) = batches.last().unwrap();
+    let (position, last, _) = batches.last().unwrap();
     assert_eq!(position.checked_add(last.batch_length), Some(Position::new(segment.proven_bytes)));
 
     let index = fixture.read(&format!("{}.index", segment.stem));
@@ -137,8 +139,8 @@ fn check_segment(fixture: &Fixture, segment: &Segment) {
     assert_eq!((entries.len(), odd.len()), (segment.index_entries, 0));
     let mut after = None;
     for entry in entries.iter().map(IndexEntry::decode) {
-        let named = batches.iter().find(|(position, _)| *position == entry.position);
-        let (_, header) = named.expect("an entry names a batch");
+        let named = batches.iter().find(|(position, ..)| *position == entry.position);
+        let (_, header, _) = named.expect("an entry names a batch");
         assert_eq!((header.base_offset, header.base_timestamp), (entry.offset, entry.timestamp));
         assert!(after < Some(entry.position), "entries ascend");
         after = Some(entry.position);
@@ -160,6 +162,11 @@ fn the_real_partition_with_user_headers_is_what_its_manifest_says() {
         proven_bytes: 58_062,
     };
     check_segment(&fixture, &segment);
+    for (_, _, frames) in whole_batches(&fixture.read("00000000000000000000.log")) {
+        let has_headers: Vec<bool> = frames.iter().map(|frame| frame.user_headers_length > 0).collect();
+        assert_eq!(has_headers, [true, true, false, true, true, false], "120 of 180 messages");
+        assert!(frames.iter().all(|frame| (10..=400).contains(&frame.payload_length)));
+    }
     assert_eq!(fixture.read("offsets/consumers/3")[..8], 55_u64.to_le_bytes());
 }
 
