@@ -33,6 +33,7 @@ use report::{ErrorObject, Mode, PartitionObject, Report};
 use session::Found;
 use target::Target;
 
+#[expect(clippy::disallowed_methods, reason = "a program reads its command line")]
 fn main() -> Exit {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -75,6 +75,10 @@ impl Target {
 }
 
 /// The absolute path of a directory that is no symbolic link itself.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a person names is looked at once, before the core is given it"
+)]
 fn resolve(directory: &Path) -> Result<PathBuf, Mistake> {
     // Rebuilt from its components, so that a slash at the end does not follow a link.
     let path: PathBuf = directory.components().collect();
@@ -99,6 +103,10 @@ fn is_absent(kind: ErrorKind) -> bool {
 }
 
 /// The path made absolute without asking the disk.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a person names is looked at once, before the core is given it"
+)]
 fn lexical(path: &Path) -> PathBuf {
     match std::path::absolute(path) {
         Ok(absolute) => absolute,
