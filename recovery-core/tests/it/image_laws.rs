@@ -55,6 +55,7 @@ const SHOWN: &[&str] = &[
     "index wrong",
     "action cut",
     "action rebuild-index",
+    "carries over",
 ];
 
 fn folder() -> PathBuf {
