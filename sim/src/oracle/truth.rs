@@ -289,8 +289,13 @@ impl Truth {
 
     /// One behind the last living offset.
     pub fn living_next(&self) -> Offset {
+        self.last_living().unwrap_or(self.floor)
+    }
+
+    /// One behind the last offset of a batch that lives, if any does: a floor that was only tried for is none.
+    pub fn last_living(&self) -> Option<Offset> {
         let living = |write: &&Write| matches!(write.life, Life::Acknowledged | Life::Adopted);
-        self.writes.iter().filter(living).map(|write| write.next).max().unwrap_or(self.floor)
+        self.writes.iter().filter(living).map(|write| write.next).max()
     }
 }
 

@@ -73,3 +73,20 @@ start
 "#,
     );
 }
+
+#[test]
+fn a_floor_that_a_poisoned_writer_was_asked_for_acknowledges_nothing() {
+    check(
+        r#"filesystem="btrfs" regime="unlimited" { partition "1/1/0" durability="synced" first-offset=9; }"#,
+        r#"
+append "1/1/0" batch=0 count=3 messages=2 payload=120
+roll "1/1/0"
+crash "power" survive="all" { names survive="none"; }
+fault "lost-directory-entry" "1/1/0" segment=9 file="log"
+fault "operator-drops-ledger" "1/1/0"
+start
+checkpoint "1/1/0" { fault "sync-failure" on="sync" call=2; }
+retain "1/1/0" below=15
+"#,
+    );
+}

@@ -15,8 +15,8 @@ use crate::oracle::{Check, Value, Violation};
 /// What was known of a partition when a sync of it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedSync {
-    /// One behind the last acknowledged offset.
-    pub acknowledged: Offset,
+    /// One behind the last acknowledged offset; `None` if no batch lives.
+    pub acknowledged: Option<Offset>,
     /// One behind the last promised offset.
     pub promised: Offset,
 }
@@ -24,7 +24,7 @@ pub struct FailedSync {
 impl FailedSync {
     /// What is known now.
     pub fn now(truth: &Truth) -> Self {
-        Self { acknowledged: truth.living_next(), promised: truth.promised_next }
+        Self { acknowledged: truth.last_living(), promised: truth.promised_next }
     }
 }
 
@@ -48,10 +48,11 @@ pub fn check_after_failed_sync(truth: &Truth, failed: FailedSync) -> Option<Viol
     let now = FailedSync::now(truth);
     let grown = [
         ("offsets acknowledged behind a failed sync", failed.acknowledged, now.acknowledged),
-        ("offsets promised behind a failed sync", failed.promised, now.promised),
+        ("offsets promised behind a failed sync", Some(failed.promised), Some(now.promised)),
     ];
     let (subject, before, after) = grown.into_iter().find(|(_, before, after)| before < after)?;
-    Some(Violation::new(Check::I15, subject, before.into(), after.into()))
+    let told = |offset: Option<Offset>| offset.map_or(Value::Code("none"), Value::from);
+    Some(Violation::new(Check::I15, subject, told(before), told(after)))
 }
 
 /// A write to the ledger, whose file is `ledger`, among the calls behind a failed sync.
