@@ -70,14 +70,22 @@ pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Ou
     }
     if sample.is_rerun() || has_failed {
         let again = run_schedule(arena, schedule, sample);
-        outcome.is_rerun = true;
-        if (again.digest, again.outcome) != (outcome.digest, outcome.outcome) {
-            outcome.failures.push(nondeterminism(outcome.digest, again.digest));
+        if !hold_to_second_run(&mut outcome, &again) {
             outcome.difference = part(arena, schedule, sample);
-            outcome.tally.violations.insert(Check::Nondeterminism, 1);
         }
     }
     outcome
+}
+
+/// Notes that a world was run twice, and whether the second run was the same; says so, too.
+pub(crate) fn hold_to_second_run(outcome: &mut Outcome, again: &Outcome) -> bool {
+    outcome.is_rerun = true;
+    let is_same = (again.digest, again.outcome) == (outcome.digest, outcome.outcome);
+    if !is_same {
+        outcome.failures.push(nondeterminism(outcome, again));
+        outcome.tally.violations.insert(Check::Nondeterminism, 1);
+    }
+    is_same
 }
 
 /// Runs one schedule once; a panic in it is a failure of the check `panic`.
@@ -87,8 +95,13 @@ pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> O
 
 /// The same, watched as asked.
 pub fn run_watched(arena: &mut Arena, schedule: &Schedule, watch: Watch) -> Outcome {
+    outcome_of(arena, |arena, tally| run(schedule, arena, tally, watch))
+}
+
+/// What a world came to that `run` runs.
+pub(crate) fn outcome_of(arena: &mut Arena, run: impl FnOnce(&mut Arena, &mut Tally) -> Report) -> Outcome {
     let mut tally = Tally::default();
-    let ended = catch(|| run(schedule, arena, &mut tally, watch));
+    let ended = catch(|| run(arena, &mut tally));
     let (report, is_harness_bug) = match ended {
         Ok(report) => (report, false),
         Err(panic) => {
@@ -206,10 +219,15 @@ pub fn panicked(panic: &Panicked) -> Report {
     Report { digest: 0, outcome: 0, failures: vec![failure], events: Vec::new(), told: None, moment: None }
 }
 
-fn nondeterminism(first: u64, second: u64) -> Failure {
-    let (first, second) = (Value::Number(first), Value::Number(second));
-    let violation = Violation::new(Check::Nondeterminism, "the digest of a second run", first, second);
-    harness(violation, "the same schedule on the same arena gave another digest".to_owned())
+fn nondeterminism(first: &Outcome, again: &Outcome) -> Failure {
+    let (subject, first, again) = if first.digest == again.digest {
+        ("the outcome of a second run", first.outcome, again.outcome)
+    } else {
+        ("the digest of a second run", first.digest, again.digest)
+    };
+    let (first, again) = (Value::Number(first), Value::Number(again));
+    let violation = Violation::new(Check::Nondeterminism, subject, first, again);
+    harness(violation, "the same schedule on the same arena ended otherwise".to_owned())
 }
 
 fn broken(suspect: Suspect) -> Failure {

@@ -25,8 +25,6 @@ mod sameness;
 mod served_was_written;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_again;
 mod verified_bytes;
 
 pub use adopted_survives::check_adopted;

@@ -1,0 +1,141 @@
+//! The same start again, and what is on the medium behind it: I10, I11, I16, I17, I18, I21, I22.
+
+use recovery_core::decide::{Action, Disposition, Verdict};
+use recovery_core::storage::Name;
+use recovery_core::units::Offset;
+
+use super::judge;
+use super::making::{
+    ONE, PROVEN, batches, cut, cutting, damaged, damaged_log, entries, facts, log, lying, partition, refused,
+    served, verdict, with_index,
+};
+use crate::disk::Exposed;
+use crate::oracle::damage::{Damages, Place};
+use crate::oracle::invariants::{
+    check_adopted, check_indexes, check_interrupted, check_more_damage, check_same_verdict, check_work,
+};
+use crate::oracle::{Check, PartitionImage};
+
+pub(super) fn interrupted() -> Result<String, String> {
+    let whole = cut(&damaged_log()[PROVEN..]);
+    let ends = |verdict: &Verdict, again: &PartitionImage| {
+        check_interrupted((&cutting(396), &whole), (verdict, again))
+    };
+    let gap = Disposition::ServeFrom { first: Offset::new(1), last: Offset::new(1) };
+    let uncut = PartitionImage { fences: whole.fences.clone(), ..damaged() };
+    judge(
+        Check::I10,
+        [
+            ends(&refused(), &whole),
+            ends(&served(3), &whole),
+            ends(&verdict(gap, Some(2), Action::Keep), &whole),
+            ends(&served(2), &partition(&batches(2))),
+            ends(&served(2), &uncut),
+        ],
+        [ends(&served(2), &whole), ends(&cutting(396), &whole)],
+    )
+}
+
+pub(super) fn adopted() -> Result<String, String> {
+    let image = cut(&[7; 40]);
+    let mut rotten = Damages::default();
+    rotten.add(Place::Bytes { file: log(), range: 3..4 });
+    let (clean, lacking) = (Damages::default(), Err(Exposed::Bytes { position: 0 }));
+    let of_logs = |damages, lacks| {
+        check_adopted(
+            &image,
+            damages,
+            true,
+            |fence: Option<&Name>, _, _| {
+                if fence.is_none() { lacks } else { Ok(()) }
+            },
+        )
+    };
+    let of_copies = |cuts| {
+        check_adopted(
+            &image,
+            &clean,
+            cuts,
+            |fence: Option<&Name>, _, _| {
+                if fence.is_none() { Ok(()) } else { Err(Exposed::Absent) }
+            },
+        )
+    };
+    judge(
+        Check::I11,
+        [of_logs(&clean, lacking), of_copies(true)],
+        [of_logs(&clean, Ok(())), of_logs(&rotten, lacking), of_copies(false)],
+    )
+}
+
+pub(super) fn indexes() -> Result<String, String> {
+    let log = batches(3);
+    let check = |index: &[u8]| check_indexes(&with_index(&log, index).directory, &lying(&log));
+    let mut late = entries(2);
+    late[8] ^= 1;
+    let mut absent = partition(&log);
+    absent.directory.entries.truncate(1);
+    judge(
+        Check::I16,
+        [
+            check(&entries(3)[24..]),
+            check(&entries(4)),
+            check(&entries(2)[..40]),
+            check(&[]),
+            check(&late),
+            check_indexes(&absent.directory, &lying(&log)),
+        ],
+        [check(&entries(3)), check(&entries(1)), check(&[&entries(1)[..], &entries(3)[48..]].concat())],
+    )
+}
+
+/// A start of a partition of 1,000 bytes may read 16 times that and 64 KiB.
+pub(super) fn work() -> Result<String, String> {
+    let image = partition(&batches(3)[..952]);
+    let check = |bytes_read, longest_step_bytes, bytes_hashed| {
+        let mut facts = facts(&batches(2), 2);
+        facts.work.longest_step_bytes = longest_step_bytes;
+        facts.work.bytes_hashed = bytes_hashed;
+        check_work(&image, &facts, bytes_read, (65_536, 4096))
+    };
+    judge(
+        Check::I17,
+        [check(16_000 + 65_537, 0, 0), check(0, 65_536 + 4 * 4096 + 1, 0), check(0, 0, 16_000 + 65_537)],
+        [check(16_000 + 65_536, 65_536 + 4 * 4096, 16_000 + 65_536)],
+    )
+}
+
+/// Verdicts that should be one.
+fn alike(check: Check) -> Result<String, String> {
+    let rebuilding = verdict(Disposition::Serve, Some(2), Action::RebuildIndex);
+    let same = |other: &Verdict, but_for_indexes| {
+        check_same_verdict(check, "the verdict", (&served(2), other), but_for_indexes)
+    };
+    let unlike = [same(&refused(), false), same(&served(3), false), same(&cutting(40), false)];
+    judge(
+        check,
+        unlike.into_iter().chain([same(&rebuilding, false)]),
+        [same(&served(2), false), same(&rebuilding, true)],
+    )
+}
+
+pub(super) fn same_verdict() -> Result<String, String> {
+    alike(Check::I18)
+}
+
+pub(super) fn damaged_sibling() -> Result<String, String> {
+    alike(Check::I21)
+}
+
+pub(super) fn more_damage() -> Result<String, String> {
+    let log = batches(3);
+    let less = partition(&log[..2 * ONE]).directory;
+    let more = |before: &Verdict, after: &Verdict, count: usize| {
+        check_more_damage((before, &less), after, &lying(&log[..count * ONE]))
+    };
+    judge(
+        Check::I22,
+        [more(&served(2), &served(3), 3), more(&refused(), &served(2), 2)],
+        [more(&served(2), &served(1), 1), more(&served(2), &served(2), 2), more(&served(2), &refused(), 0)],
+    )
+}
