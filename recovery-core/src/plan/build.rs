@@ -32,7 +32,7 @@ pub fn build(facts: &PartitionFacts, verdict: &Verdict, options: PlanOptions) ->
     let mut steps = Vec::new();
     if verdict.is_served() {
         if facts.segments.iter().any(|segment| segment.accepts_loss) {
-            return carry(facts);
+            return carry(facts, verdict.reserve);
         }
         let judged = Judged { facts, verdict, options };
         judged.save(&mut steps);

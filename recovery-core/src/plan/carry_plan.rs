@@ -10,13 +10,14 @@ use crate::decide::{Piece, pieces};
 use crate::format::FileName;
 use crate::observe::PartitionFacts;
 use crate::storage::Name;
-use crate::units::{Length, Position, SegmentStart};
+use crate::units::{Length, Offset, Position, SegmentStart};
 
-/// Lists what carries over, for facts whose chain holds together.
-pub(super) fn carry(facts: &PartitionFacts) -> Plan {
+/// Lists what carries over, for facts whose chain holds together. No message gets an offset below `survivors`.
+pub(super) fn carry(facts: &PartitionFacts, survivors: Option<Offset>) -> Plan {
     let pieces = pieces(facts);
     let mut steps = Vec::new();
     save(facts, &pieces, &mut steps);
+    reserve(facts, &pieces, survivors, &mut steps);
     for piece in pieces.iter().rev() {
         stage(piece, &mut steps);
     }
@@ -54,6 +55,17 @@ fn save(facts: &PartitionFacts, pieces: &[Piece<'_>], steps: &mut Vec<Step>) {
     steps.extend(in_the_way.iter().map(|file| Step::SetAside { file: *file }));
     if !in_the_way.is_empty() {
         steps.extend([Step::SyncFence, Step::SyncDirectory]);
+    }
+}
+
+/// A survivor that no run carries is in the fence alone once its log is replaced, and is not seen when the
+/// partition is looked at again: its offsets are remembered before.
+fn reserve(facts: &PartitionFacts, pieces: &[Piece<'_>], survivors: Option<Offset>, steps: &mut Vec<Step>) {
+    let Some(offset) = survivors.filter(|_| pieces.iter().any(Piece::replaces)) else { return };
+    let chain = pieces.last().map(|piece| piece.next_offset);
+    let reserved = facts.ledger.known().map(|ledger| ledger.newest.reserved_offset);
+    if chain.max(reserved) < Some(offset) {
+        steps.push(Step::ReserveOffset { offset });
     }
 }
 

@@ -2,7 +2,7 @@
 //! no wrong word of the operator, costs more.
 
 use recovery_core::decide::{Disposition, LostRange, Unacceptable};
-use recovery_core::format::stamp;
+use recovery_core::format::{BatchBuilder, Message, stamp};
 use recovery_core::recovery::Mode;
 use recovery_core::storage::Errno;
 use recovery_core::units::Offset;
@@ -256,6 +256,33 @@ fn whatever_call_crashes_or_fails_a_repeat_comes_to_the_same_end() {
         for accident in ACCIDENTS.iter().filter(|(what, _)| CRASHED.contains(what)) {
             check_crashes(accident.0, &damaged(has_ledger, accident));
         }
+    }
+}
+
+/// I08: a survivor that overlaps the batches which are carried over is kept in the fence alone, and the log that
+/// held it is replaced.
+#[test]
+fn offsets_of_a_batch_that_only_the_fence_holds_are_not_given_out_again() {
+    let mut wide = Vec::new();
+    let mut builder = BatchBuilder::begin(&mut wide, 1_000);
+    for id in 0..4 {
+        builder.push(&Message { id, payload: b"wide", ..Message::default() }).unwrap();
+    }
+    builder.finish();
+    stamp(&mut wide, NAMESPACE.partition_id(), Offset::new(10), 5_000).unwrap();
+    for has_ledger in [true, false] {
+        let storage = written(has_ledger);
+        change(&storage, LAST, |log| {
+            let whole = log[..BATCH].to_vec();
+            flip(payload_of(0))(log);
+            log.truncate(BATCH);
+            log.extend([whole, wide.clone()].concat());
+        });
+        let found = lost(&storage).unwrap();
+        accept(&storage, &found.ranges).unwrap();
+        let (facts, verdict) = look(&storage);
+        let chain = facts.segments.last().unwrap().proven.next_offset;
+        assert_eq!((chain, verdict.next_offset), (Offset::new(11), Some(Offset::new(14))));
     }
 }
 
