@@ -58,10 +58,10 @@ fn save(facts: &PartitionFacts, pieces: &[Piece<'_>], steps: &mut Vec<Step>) {
     }
 }
 
-/// A survivor that no run carries is in the fence alone once its log is replaced, and is not seen when the
-/// partition is looked at again: its offsets are remembered before.
+/// A survivor that no run carries may be none when the partition is looked at again: its log is replaced, or the
+/// chain reaches into it by then. Its offsets are remembered before.
 fn reserve(facts: &PartitionFacts, pieces: &[Piece<'_>], survivors: Option<Offset>, steps: &mut Vec<Step>) {
-    let Some(offset) = survivors.filter(|_| pieces.iter().any(Piece::replaces)) else { return };
+    let Some(offset) = survivors.filter(|_| pieces.iter().any(|piece| piece.run.is_some())) else { return };
     let chain = pieces.last().map(|piece| piece.next_offset);
     let reserved = facts.ledger.known().map(|ledger| ledger.newest.reserved_offset);
     if chain.max(reserved) < Some(offset) {
