@@ -39,6 +39,14 @@ pub enum Exposed {
         /// One behind the last byte asked about.
         end: u64,
     },
+    /// Some crash state has the file longer.
+    #[error("the file may be {length} bytes long again, and ends at byte {end} now")]
+    Longer {
+        /// Its longest length.
+        length: u64,
+        /// Its length.
+        end: u64,
+    },
     /// Some crash state has other bytes.
     #[error("byte {position} may be another one")]
     Bytes {
@@ -72,6 +80,20 @@ impl SimDisk {
         self.disk.borrow().is_durable(directory, name.as_bytes(), range)
     }
 
+    /// The same of all of a file: no crash state has it longer, either.
+    ///
+    /// # Errors
+    ///
+    /// As [`SimDisk::is_durable`], and [`Exposed::Longer`].
+    pub fn is_file_durable(&self, directory: DirectoryId, name: &Name) -> Result<(), Exposed> {
+        let disk = self.disk.borrow();
+        let node = disk.entry(directory, name.as_bytes(), View::Visible).ok_or(Exposed::Absent)?;
+        let Node::File(file) = node else { return disk.is_name_durable(directory, name.as_bytes()) };
+        let (end, length) = (disk.length_of(file, View::Visible), disk.longest_length(file));
+        disk.is_durable(directory, name.as_bytes(), 0..end)?;
+        if length > end { Err(Exposed::Longer { length, end }) } else { Ok(()) }
+    }
+
     /// Whether a name, and those of the directories above it, lead in every crash state to what they lead
     /// to now, if only to nothing.
     ///
@@ -93,6 +115,12 @@ impl SimDisk {
 }
 
 impl Disk {
+    /// The longest that a file may be after a crash.
+    fn longest_length(&self, id: FileId) -> u64 {
+        let file = self.state.file(id);
+        file.pending.iter().map(|change| change.length_after).fold(file.durable_length, u64::max)
+    }
+
     /// Whether a file, the names that lead to it, and a range of its bytes are in every crash state.
     pub(super) fn is_durable(
         &self,

@@ -115,6 +115,8 @@ impl Again<'_> {
         let (disk, slot) = (&self.node.disk, self.slot());
         let directory = look::directory(disk, &slot.components)?;
         let cuts = self.boot.plan.repairs();
+        let cut_steps = self.boot.plan.steps.iter().filter(|step| matches!(step, Step::CutLog { .. }));
+        let cut: Vec<Name> = cut_steps.filter_map(Step::file).collect();
         // What is below the floor was neither looked at nor adopted.
         let expired: Vec<Name> = self.boot.facts.expired.iter().copied().map(FileName::log).collect();
         check_adopted(&self.boot.after, &slot.truth.damages, cuts, |fence, file, range| {
@@ -122,7 +124,11 @@ impl Again<'_> {
                 return Ok(());
             }
             let home = fence.map_or(Some(directory), |fence| look::fence(disk, &slot.components, fence));
-            home.map_or(Ok(()), |home| disk.is_durable(home, file, range))
+            home.map_or(Ok(()), |home| match fence {
+                // A cut that a power loss takes back is a tail that comes back.
+                None if cut.contains(file) => disk.is_file_durable(home, file),
+                None | Some(_) => disk.is_durable(home, file, range),
+            })
         })
     }
 

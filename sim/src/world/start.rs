@@ -229,6 +229,7 @@ fn end_damage(disk: &SimDisk, slot: &mut Slot, boot: &Boot) {
             Err(
                 Exposed::Name { .. }
                 | Exposed::Length { .. }
+                | Exposed::Longer { .. }
                 | Exposed::Bytes { .. }
                 | Exposed::Unreadable { .. },
             ) => false,

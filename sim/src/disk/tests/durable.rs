@@ -103,6 +103,16 @@ fn check(filesystem: Filesystem, steps: &[Step]) {
         run(&hand, step);
     }
     for text in NAMES {
+        let whole = 0..1 << 16;
+        let expected = range_of(&hand, text, &whole);
+        let mut is_everywhere = expected.is_some();
+        for_each_state(&hand, |hand| is_everywhere &= range_of(hand, text, &whole) == expected);
+        let answer = hand.disk.is_file_durable(DirectoryId::ROOT, &name(text));
+        if answer.is_ok() {
+            assert!(is_everywhere, "{text} on {}: not in every state as it is", filesystem.code());
+        } else if filesystem == Filesystem::Adversarial {
+            assert!(!is_everywhere, "{text}: in every state as it is, and {answer:?}");
+        }
         for range in [0..0, 0..40, 60..70, 100..290] {
             let bytes_range = u64::try_from(range.start).unwrap()..u64::try_from(range.end).unwrap();
             let answer = hand.disk.is_durable(DirectoryId::ROOT, &name(text), bytes_range);

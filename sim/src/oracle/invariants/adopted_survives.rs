@@ -1,7 +1,7 @@
 //! I11: what recovery adopted survives an immediate power loss, and so does what it set aside of a log.
 //!
 //! Asked of every start that serves, right after it, of the disk itself: is this range, with its names and
-//! length, in every crash state? Damage that no crash explains is excused at its place. Does not claim
+//! exact length, in every crash state? Damage that no crash explains is excused at its place. Does not claim
 //! that an index survives, which is derived, nor a ledger, which may only prove less afterwards.
 
 use std::ops::Range;
@@ -58,6 +58,7 @@ pub(super) const fn word(exposed: Exposed) -> &'static str {
         Exposed::Absent => "absent",
         Exposed::Name { .. } => "without its name",
         Exposed::Length { .. } => "shorter",
+        Exposed::Longer { .. } => "longer",
         Exposed::Bytes { .. } => "of other bytes",
         Exposed::Unreadable { .. } => "unreadable",
     }
