@@ -320,6 +320,8 @@ pub struct Plant {
     pub messages: u32,
     /// Payload bytes of each message.
     pub payload_bytes: u32,
+    /// How many times it is put into a batch of one message, each the whole payload of the next.
+    pub nested: u8,
 }
 
 impl Plant {
@@ -334,6 +336,7 @@ impl Plant {
             base_offset: None,
             messages: MESSAGES_DEFAULT,
             payload_bytes: PAYLOAD_BYTES_DEFAULT,
+            nested: 0,
         }
     }
 }

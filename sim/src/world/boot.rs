@@ -87,6 +87,8 @@ pub(super) fn expectation(slot: &Slot) -> Expectation {
     Expectation {
         incarnation: slot.header.ledger.then_some(INCARNATION),
         durability: slot.header.durability,
+        // Whose superblocks a directory from elsewhere holds nobody has told the world.
+        superblock: slot.header.superblock_frontier.map(|_| look::OWN_SUPERBLOCK),
         ..Expectation::of(slot.header.namespace)
     }
 }

@@ -1,6 +1,7 @@
 //! What a disk holds, for whoever judges: partition images, fences, and the few files a world lays itself.
 
 use recovery_core::format::{FileName, Superblock, SuperblockSlot};
+use recovery_core::observe::SuperblockIdentity;
 use recovery_core::storage::{Errno, Name, Storage, StorageError, exact};
 use recovery_core::units::{Offset, SegmentStart};
 
@@ -128,6 +129,10 @@ pub(super) fn lay_first_segment(
     lay_file(disk, components, &FileName::index(start), &[])
 }
 
+/// Whose the superblocks are that a world lays.
+pub(super) const OWN_SUPERBLOCK: SuperblockIdentity =
+    SuperblockIdentity { cluster: 1, replica: 0, replica_count: 1 };
+
 /// Lays a superblock that reserves the offsets below `frontier`, durably, as another server leaves it.
 pub(super) fn lay_superblock(
     disk: &SimDisk,
@@ -136,9 +141,9 @@ pub(super) fn lay_superblock(
 ) -> Result<(), StorageError> {
     let superblock = Superblock {
         sequence: 1,
-        cluster: 1,
-        replica: 0,
-        replica_count: 1,
+        cluster: OWN_SUPERBLOCK.cluster,
+        replica: OWN_SUPERBLOCK.replica,
+        replica_count: OWN_SUPERBLOCK.replica_count,
         view: 0,
         log_view: 0,
         commit: 0,

@@ -3,7 +3,7 @@
 //! Promises: made from the step alone and from what was written before its place. Leaves out: what recovery
 //! makes of them.
 
-use recovery_core::format::stamp;
+use recovery_core::format::{BatchBuilder, Message, stamp};
 use recovery_core::units::{Offset, PartitionId, SegmentStart};
 
 use super::aim::{self, Spot};
@@ -32,7 +32,8 @@ pub(super) fn plant(node: &mut Node, plant: &Plant, step: u32) -> Option<()> {
     let truth = &mut node.slots[place.slot].truth;
     let end = place.laid_at + laid.len() as u64;
     truth.damages.add(Damaged::Bytes { file: place.file.name, range: place.laid_at..end });
-    let next = Offset::new(base.get().saturating_add(u64::from(plant.messages)));
+    let messages = if plant.nested > 0 { 1 } else { plant.messages };
+    let next = Offset::new(base.get().saturating_add(u64::from(messages)));
     let offsets = (base, next);
     truth.append(Some(plant.batch), offsets, (place.segment, place.position), &bytes, Life::Planted);
     Some(())
@@ -110,6 +111,15 @@ fn batch(plant: &Plant, base: Offset, step: u32) -> Vec<u8> {
     let owner = plant.like.unwrap_or(plant.partition).partition_id();
     let owner = plant.partition_id.map_or(owner, PartitionId::new);
     stamp(&mut bytes, owner, base, time).expect("what was built is whole");
+    for level in 0..plant.nested {
+        let inner = std::mem::take(&mut bytes);
+        let mut builder = BatchBuilder::begin(&mut bytes, time);
+        let id = u128::from(level) + 1;
+        let message = Message { id, timestamp_delta: 0, payload: &inner, user_headers: &[] };
+        builder.push(&message).expect("a schedule's batches lie below the ceiling");
+        builder.finish();
+        stamp(&mut bytes, owner, base, time).expect("what was built is whole");
+    }
     bytes
 }
 

@@ -6,7 +6,7 @@
 
 use recovery_core::decide::{Action as CoreAction, Disposition as CoreDisposition, Reason, Verdict};
 use recovery_core::observe::{PartitionFacts, Residue, SegmentFacts, Stop};
-use recovery_core::units::SegmentStart;
+use recovery_core::units::{Offset, SegmentStart};
 
 use super::batch::FRAME_BYTES;
 use super::rules::SegmentFindings;
@@ -27,31 +27,44 @@ pub fn agrees(
         let core = Value::Code(verdict.disposition.code());
         expect(None, "disposition", Value::Code(reference.disposition.code()), core)
     };
-    let (Some(findings), Some(facts)) = (&reference.findings, facts) else {
+    let Some(facts) = facts.filter(|_| reference.findings.is_some()) else {
         return compare_codes();
     };
     if verdict.disposition.code() == Disposition::Unavailable.code() {
         return compare_codes();
     }
-    // Where the core's budget ran out, the tables are asked again with that answer.
+    let told = within_budget(reference, facts, verdict);
+    compare_segments(&told, facts, verdict)?;
+    compare_partition(&told, verdict)
+}
+
+/// What the tables say where the core's budget ran out: they are asked again with that answer.
+fn within_budget(reference: &Reference, facts: &PartitionFacts, verdict: &Verdict) -> Reference {
+    let Some(findings) = &reference.findings else { return reference.clone() };
     let mut findings = findings.clone();
     let mut unproven_next_offset = None;
     for segment in &mut findings.segments {
         let core = facts.segments.iter().find(|core| core.start.get() == segment.start);
-        let is_unproven = core.is_some_and(|core| core.residue.kind == Residue::Unproven);
-        if is_unproven && may_be_unproven(segment.residue) {
+        let Some(core) = core.map(|core| &core.residue) else { continue };
+        if core.kind == Residue::Unproven && may_be_unproven(segment.residue) {
             segment.residue = Residue::Unproven;
             if segment.is_cut() {
                 unproven_next_offset = unproven_next_offset.max(Some(most_it_could_hold(segment)));
             }
+        } else if core.kind == Residue::Survivor && segment.has_bait {
+            // A survivor was seen before the budget ran out: another may hold all that there is room for.
+            let most = u64::try_from(most_it_could_hold(segment)).unwrap_or(u64::MAX);
+            let is_all_skipped = core.survivors_next_offset == Some(Offset::new(most));
+            if is_all_skipped && segment.survivors_next_offset.is_some_and(|seen| seen < most) {
+                segment.survivors_next_offset = Some(most);
+            }
         }
     }
-    let mut told = conclude(findings, reference.expired.clone());
-    if let Some(most) = unproven_next_offset {
-        told = skipping_what_was_not_seen(told, verdict, most);
+    let told = conclude(findings, reference.expired.clone());
+    match unproven_next_offset {
+        Some(most) => skipping_what_was_not_seen(told, verdict, most),
+        None => told,
     }
-    compare_segments(&told, facts, verdict)?;
-    compare_partition(&told, verdict)
 }
 
 /// Compares only what is served: the disposition, and where each log ends.
@@ -64,6 +77,7 @@ pub fn serves_alike(
     facts: &PartitionFacts,
     verdict: &Verdict,
 ) -> Result<(), Violation> {
+    let reference = &within_budget(reference, facts, verdict);
     let (told, core) = (reference.disposition.code(), verdict.disposition.code());
     expect(None, "disposition behind one wrong read", Value::Code(told), Value::Code(core))?;
     for (reference, core) in reference.segments.iter().zip(&facts.segments) {

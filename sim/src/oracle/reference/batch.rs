@@ -85,13 +85,18 @@ pub(super) fn next_candidate(log: &[u8], from: usize) -> Option<usize> {
             }
             continue;
         }
-        let length = u64_at(log, at + LENGTH_AT);
+        let length = claimed_length(log, at);
         if length >= HEADER_BYTES as u64 && length <= (log.len() - at) as u64 {
             return Some(at);
         }
         at += 1;
     }
     None
+}
+
+/// The length that a header at `at` claims for its batch.
+pub(super) fn claimed_length(log: &[u8], at: usize) -> u64 {
+    u64_at(log, at + LENGTH_AT)
 }
 
 /// The whole length of the frame at `at`, or `None` if it passes the end of `bytes`.

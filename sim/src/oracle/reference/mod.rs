@@ -347,6 +347,7 @@ fn find_segment(
         stop: walk.stop,
         residue: rest.kind,
         survivors_next_offset: rest.survivors_next_offset,
+        has_bait: rest.has_bait,
         carried,
         evidence,
         index: index::state(index_bytes, &walk.batches),

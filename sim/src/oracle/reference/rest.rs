@@ -7,9 +7,14 @@ use std::ops::Range;
 
 use recovery_core::observe::Residue;
 
-use super::batch::{Batch, FRAME_BYTES, HEADER_BYTES, frame_length, frame_matches, next_candidate, verify};
+use super::batch::{
+    Batch, FRAME_BYTES, HEADER_BYTES, claimed_length, frame_length, frame_matches, next_candidate, verify,
+};
 use super::little_endian::is_all_zero;
 use super::walk::CEILING_BYTES;
+
+/// Places where a batch could start that no budget is too small for.
+const HONEST_CANDIDATES: u32 = 16;
 
 /// What a residue holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +25,9 @@ pub(super) struct Rest {
     pub(super) length: u64,
     /// One behind the largest offset that a survivor in it holds.
     pub(super) survivors_next_offset: Option<u64>,
+    /// Whether places where a batch could start claim more bytes than there are, or are many: only then can a
+    /// budget for looking at each of them run out, since one that is looked at costs a few times its bytes.
+    pub(super) has_bait: bool,
     /// Runs of batches that a loss, once accepted, carries over.
     pub(super) runs: Vec<Run>,
 }
@@ -49,7 +57,7 @@ pub(super) struct Chain {
 pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
     let bytes = &log[stop..];
     let (kind, length) = (Residue::None, bytes.len() as u64);
-    let mut rest = Rest { kind, length, survivors_next_offset: None, runs: Vec::new() };
+    let mut rest = Rest { kind, length, survivors_next_offset: None, has_bait: false, runs: Vec::new() };
     if bytes.is_empty() {
         return rest;
     }
@@ -60,6 +68,7 @@ pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
     rest.kind = Residue::Noise;
     let mut payloads = known_payloads(log, stop).into_iter().peekable();
     let mut from = stop;
+    let (mut candidates, mut claimed) = (0, 0);
     while let Some(at) = next_candidate(log, from) {
         while payloads.peek().is_some_and(|payload| payload.end <= at) {
             payloads.next();
@@ -68,6 +77,9 @@ pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
             from = payload.end;
             continue;
         }
+        candidates += 1;
+        claimed += claimed_length(log, at);
+        rest.has_bait = candidates > HONEST_CANDIDATES || claimed > bytes.len() as u64;
         let Ok(batch) = verify(log, at) else {
             from = at + 1;
             continue;

@@ -150,6 +150,7 @@ fn plant(reader: &mut Reader<'_>) -> Read<Plant> {
         base_offset: reader.property("base-offset")?,
         messages: reader.property_or("messages", MESSAGES_DEFAULT)?,
         payload_bytes: reader.property_or("payload", PAYLOAD_BYTES_DEFAULT)?,
+        nested: reader.property_or("nested", 0)?,
     })
 }
 

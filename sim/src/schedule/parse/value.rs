@@ -88,6 +88,7 @@ const U8_MAX: u64 = u8::MAX as u64;
 numbers! {
     u64, 0, u64::MAX, |number| number;
     u32, 0, U32_MAX, narrow;
+    u8, 0, U8_MAX, narrowest;
     Positive, 1, U32_MAX, |number| Positive(narrow(number));
     NodeCount, 1, U8_MAX, |number| NodeCount(narrowest(number));
     WindowBytes, u64::from(WINDOW_BYTES_MIN), u64::from(WINDOW_BYTES_DEFAULT), |number| WindowBytes(narrow(number));

@@ -84,7 +84,8 @@ fn plant(plant: &Plant) -> Node {
         .set_some("partition-id", plant.partition_id)
         .set_some("base-offset", plant.base_offset.map(Offset::get))
         .set_unless("messages", plant.messages, MESSAGES_DEFAULT)
-        .set_unless("payload", plant.payload_bytes, PAYLOAD_BYTES_DEFAULT);
+        .set_unless("payload", plant.payload_bytes, PAYLOAD_BYTES_DEFAULT)
+        .set_unless("nested", plant.nested, 0_u8);
     match plant.place {
         Place::Inside(batch) => node.set("inside", batch.0),
         Place::End | Place::Batch(_) | Place::Position { .. } => node,

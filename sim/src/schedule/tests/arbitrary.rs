@@ -204,8 +204,8 @@ fn plant() -> BoxedStrategy<Action> {
         batch().prop_map(Place::Inside),
         (of(segment()), number()).prop_map(|(segment, position)| Place::Position { segment, position }),
     ];
-    (namespace(), place, of(namespace()), of(number()), of(offset()), any::<(u32, u32)>())
-        .prop_map(|(partition, place, like, partition_id, base_offset, (messages, payload_bytes))| {
+    (namespace(), place, of(namespace()), of(number()), of(offset()), any::<(u32, u32, u8)>())
+        .prop_map(|(partition, place, like, partition_id, base_offset, (messages, payload_bytes, nested))| {
             Action::Plant(Plant {
                 partition,
                 batch: BatchId(0),
@@ -215,6 +215,7 @@ fn plant() -> BoxedStrategy<Action> {
                 base_offset,
                 messages,
                 payload_bytes,
+                nested,
             })
         })
         .boxed()

@@ -9,7 +9,9 @@ use recovery_core::units::{Length, Offset, Position, SegmentStart};
 
 use super::differential::run_core;
 use crate::oracle::reference::agrees;
-use crate::oracle::specimen::{Directory, FLOOR, FRONTIER, Record, batch, batches, entries, mark, record};
+use crate::oracle::specimen::{
+    Directory, FLOOR, FRONTIER, Record, batch, batch_of, batches, entries, mark, record,
+};
 
 type Change = fn(&mut PartitionFacts, &mut Verdict);
 
@@ -186,6 +188,38 @@ fn a_budget_that_ran_out_is_believed_with_what_follows_from_it() {
         },
         "reference: next_offset should be 7 and is 21",
     );
+}
+
+/// A damaged batch that holds batches inside of batches, and a survivor behind it, above a mark.
+fn baited() -> Directory {
+    let mut bait = batch(9, 1);
+    for _ in 0..3 {
+        bait = batch_of(3, 5, &[&bait]);
+    }
+    *bait.last_mut().expect("it has bytes") ^= 1;
+    let log = [&batches(3, 2)[..], &bait, &batch(6, 1)].concat();
+    let records = [Record { floor: 3, ..mark(FRONTIER, 3, &batches(3, 2)) }];
+    Directory::new().log(3, log).index(3, entries(3, 2)).ledger(&records)
+}
+
+#[test]
+fn a_budget_that_ran_out_behind_a_survivor_skips_all_there_is_room_for() {
+    let skipping: Change = |facts, verdict| {
+        let segment = facts.segments.last_mut().expect("there is a segment");
+        let room = segment.residue.length.get() / 48;
+        segment.residue.survivors_next_offset = segment.proven.next_offset.checked_add(room);
+        *verdict = recovery_core::decide::decide(facts);
+    };
+    check(&baited(), |_, _| (), "agreed");
+    check(&baited(), skipping, "agreed");
+    // Where nothing claims more bytes than there are, no budget runs out.
+    check(&torn(), skipping, "reference: gap should be 6 and is 19");
+    // Nothing between what was seen and all that there is room for.
+    let halfway: Change = |facts, verdict| {
+        facts.segments[0].residue.survivors_next_offset = Some(Offset::new(9));
+        *verdict = recovery_core::decide::decide(facts);
+    };
+    check(&baited(), halfway, "reference: gap should be 6 and is 8");
 }
 
 #[test]
