@@ -1,6 +1,7 @@
 //! When nodes go down, how deep, and what survives.
 
 use recovery_core::storage::Call;
+use recovery_core::units::Durability;
 
 use super::draft::Draft;
 use super::errors::Moment;
@@ -9,12 +10,16 @@ use super::workload::narrow;
 use crate::schedule::crash::{
     CallPoint, Crash, CrashInside, Exception, Fill, Restart, SizeChoice, Survival, Survivors, SyncStage,
 };
+use crate::schedule::fault::{Fault, FaultKind, Times};
 use crate::schedule::step::{Action, Interruption};
 use crate::schedule::tape::Stream;
-use crate::schedule::target::FileRole;
+use crate::schedule::target::{FileRole, Target};
 use crate::schedule::world::Filesystem;
 
 const STREAM: Stream = Stream::Crashes;
+
+/// How many of 1000 downs of a world with lying flushes follow one.
+const LIE_SHARE: u32 = 70;
 
 #[derive(Clone, Copy)]
 enum Way {
@@ -26,6 +31,10 @@ enum Way {
 impl Draft<'_> {
     /// The node goes down: between two steps, inside one, or cleanly.
     pub(super) fn go_down(&mut self) {
+        if self.swarm.has_kind(FaultKind::LyingFlush) && self.tape.chance(Stream::Faults, LIE_SHARE) {
+            self.go_down_lied_to();
+            return;
+        }
         let inside = |weight| self.swarm.weight(Habit::CrashInside, weight);
         let ways = [
             (6, Way::Now),
@@ -57,6 +66,24 @@ impl Draft<'_> {
                 self.crash_in(action, moment);
             }
         }
+    }
+
+    /// The disk says that it has flushed, and has not; then the power fails.
+    fn go_down_lied_to(&mut self) {
+        let at = self.pick_partition(Stream::Faults);
+        let header = self.books[at].header;
+        let mut fault = Fault::new(FaultKind::LyingFlush, Target::Partition(header.namespace));
+        fault.times = Times::Always;
+        self.push(Action::Fault { fault, cached: false });
+        self.append_and_flush(at, self.batches_end);
+        if header.durability == Durability::Buffered {
+            self.push(Action::Checkpoint(header.namespace));
+        }
+        let mut survival = self.survival();
+        if self.tape.chance(STREAM, 500) {
+            survival.survive = Survivors::None;
+        }
+        self.crash_now(Crash::Power(survival));
     }
 
     fn crash_now(&mut self, crash: Crash) {

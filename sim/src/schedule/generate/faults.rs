@@ -135,14 +135,19 @@ impl Draft<'_> {
         } else {
             Edit::Bit(narrow(self.tape.range(STREAM, 0, bits - 1)))
         });
-        fault.restamp = self.tape.chance(STREAM, 200);
+        // A superblock whose checksum fits is of another cluster or replica, and refuses by that.
+        let restamp_share = match aim {
+            Aim::Superblock => 600,
+            Aim::Header | Aim::Frame | Aim::Batch | Aim::Index | Aim::Ledger | Aim::Raw => 200,
+        };
+        fault.restamp = self.tape.chance(STREAM, restamp_share);
         fault
     }
 
     fn aim(&mut self, at: usize) -> Aim {
         let header = &self.books[at].header;
         let ledger = if header.ledger { 4 } else { 0 };
-        let superblock = if header.superblock_frontier.is_some() { 3 } else { 0 };
+        let superblock = if header.superblock_frontier.is_some() { 6 } else { 0 };
         let aims = [
             (8, Aim::Header),
             (6, Aim::Frame),

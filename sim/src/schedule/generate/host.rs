@@ -1,22 +1,31 @@
 //! What people do to a directory while its server is down, and what other programs leave in it.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use recovery_core::units::{Namespace, Offset, SegmentStart};
 
+use super::book::batch_bytes;
 use super::draft::Draft;
 use super::swarm::{Habit, kinds};
 use super::workload::narrow;
-use crate::schedule::fault::{Fault, FaultKind, StrayEntry};
+use crate::schedule::fault::{Edit, Fault, FaultKind, StrayEntry};
+use crate::schedule::field::{BatchField, FrameField};
 use crate::schedule::step::{Action, BatchId, Place, Plant};
 use crate::schedule::tape::Stream;
-use crate::schedule::target::{Destination, Target};
+use crate::schedule::target::{Destination, FileRole, Target};
 
 const STREAM: Stream = Stream::Host;
 
 /// How many of 1000 downs see each of: an operator, a plant.
 const OPERATOR_SHARE: u32 = 300;
 const PLANT_SHARE: u32 = 500;
+/// How many of 1000 copies of a segment are of a ledger instead.
+const LEDGER_SHARE: u32 = 150;
+/// How many of 1000 plants may be batches inside of batches.
+const NESTED_SHARE: u32 = 400;
+/// How deep batches are nested, where they are: a probe that pays for each of them runs out of its budget.
+const NESTED: RangeInclusive<u64> = 9..=12;
 
 const BY_HAND: u64 = kinds(&[
     FaultKind::StrayFile,
@@ -49,6 +58,7 @@ enum Story {
     Overflow,
     Over,
     Bait,
+    Nested,
 }
 
 impl Draft<'_> {
@@ -74,6 +84,9 @@ impl Draft<'_> {
             self.stray(partition)
         } else if kind == FaultKind::OperatorCopiesSegment {
             let to = self.copy_destination();
+            if self.tape.chance(STREAM, LEDGER_SHARE) {
+                return self.copy_ledger(partition);
+            }
             Fault { to, ..Fault::new(kind, Target::Segment { partition, segment }) }
         } else if kind == FaultKind::OperatorRestoresFile {
             Fault::new(kind, self.file(STREAM, at))
@@ -83,6 +96,14 @@ impl Draft<'_> {
             assert!(kind == FaultKind::OperatorDeletesIndex, "every deed by hand has a form");
             Fault::new(kind, Target::Segment { partition, segment })
         }
+    }
+
+    /// Another partition's ledger comes along with a copy, over the one that lies there.
+    fn copy_ledger(&mut self, partition: Namespace) -> Fault {
+        let to = self.pick_partition(STREAM);
+        let target = Target::File { partition, file: FileRole::Ledger, position: 0, length: None };
+        let to = Destination { batch: None, segment: None, partition: Some(self.books[to].namespace()) };
+        Fault { to, ..Fault::new(FaultKind::OperatorCopiesSegment, target) }
     }
 
     fn stray(&mut self, partition: Namespace) -> Fault {
@@ -112,6 +133,8 @@ impl Draft<'_> {
         let at = self.pick_partition(STREAM);
         let count = self.books[at].batches.len();
         let over = if count == 0 { 0 } else { 2 };
+        // A probe of them is the dearest thing that a small world can ask for, so they are few.
+        let nested = u32::from(self.tape.chance(STREAM, NESTED_SHARE));
         let stories = [
             (2, Story::Continues),
             (3, Story::OtherOwner),
@@ -120,6 +143,7 @@ impl Draft<'_> {
             (1, Story::Overflow),
             (over, Story::Over),
             (over, Story::Bait),
+            (nested, Story::Nested),
         ];
         let story = self.tape.weighted(STREAM, &stories);
         let mut plant = Plant::new(self.books[at].namespace(), BatchId(self.next_batch));
@@ -138,9 +162,28 @@ impl Draft<'_> {
             Story::Overflow => plant.base_offset = Some(Offset::new(u64::MAX - near)),
             Story::Over => plant.place = other.map_or(Place::End, Place::Batch),
             Story::Bait => plant.place = other.map_or(Place::End, Place::Inside),
+            Story::Nested => {
+                plant.messages = 1;
+                let depth = self.tape.range(STREAM, *NESTED.start(), *NESTED.end());
+                plant.nested = u8::try_from(depth).expect("a batch is nested some times");
+            }
         }
         self.next_batch += 1;
         self.push(Action::Plant(plant));
+        if plant.nested > 0 && self.tape.chance(STREAM, 800) {
+            self.spoil_inside(&plant);
+        }
+    }
+
+    /// Flips a bit of the innermost batch: the skeleton of each batch around it stays whole, and its body does
+    /// not, so that each is looked at to its end.
+    fn spoil_inside(&mut self, plant: &Plant) {
+        let (partition, batch) = (plant.partition, plant.batch);
+        let field = Some(BatchField::Frame { frame: 0, field: FrameField::Payload });
+        let mut fault = Fault::new(FaultKind::BitFlip, Target::Batch { partition, batch, field });
+        let payload_bytes = u64::from(plant.nested) * batch_bytes(1, 0) + u64::from(plant.payload_bytes);
+        fault.edit = Some(Edit::Bit(narrow(8 * (payload_bytes - 1))));
+        self.push(Action::Fault { fault, cached: false });
     }
 
     /// Makes a plant another partition's: of the same number in another topic, or of another number.

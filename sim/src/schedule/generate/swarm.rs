@@ -103,6 +103,11 @@ impl Swarm {
         }
     }
 
+    /// Whether a fault kind is on.
+    pub(super) const fn has_kind(&self, kind: FaultKind) -> bool {
+        is_among(self.kinds, kind)
+    }
+
     pub(super) const fn has(&self, habit: Habit) -> bool {
         self.habits >> habit as u32 & 1 == 1
     }

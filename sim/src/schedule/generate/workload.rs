@@ -70,7 +70,7 @@ impl Draft<'_> {
         }
     }
 
-    fn append_and_flush(&mut self, at: usize, last_batch: u32) {
+    pub(super) fn append_and_flush(&mut self, at: usize, last_batch: u32) {
         self.append(at, last_batch);
         // Where the size of the world allows no more batches, there may be nothing to flush.
         if self.books[at].is_dirty { self.flush(at) } else { self.poll(at) }

@@ -47,11 +47,11 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 1
-mixed 6ad3db95335ed13b
-small 0867ab1d2a0b0a9d
-medium b9cee19cd4403d69
-large c2d1923a27e8185b
+generator 2
+mixed 73e94b84c6b820bb
+small 64ac13a33726c254
+medium 104d7e15a6b74d2b
+large 75196fb09206aaec
 ";
 
 #[test]
