@@ -347,7 +347,9 @@ impl<'a> World<'a> {
             match call.errno {
                 None => self.recorder.note(EventCode::Call, a, call.position, call.length),
                 Some(errno) => {
-                    *tally.call_errors.entry(call.call).or_default() += u64::from(!is_an_answer(errno));
+                    if !is_an_answer(errno) {
+                        *tally.call_errors.entry(call.call).or_default() += 1;
+                    }
                     self.has_sync_failed |= matches!(call.call, Call::Sync | Call::SyncDirectory);
                     let number = u64::from(errno.raw().unsigned_abs());
                     self.recorder.note(EventCode::CallFailed, a, call.position, number);
