@@ -69,7 +69,7 @@ fn place(earlier: &Piece<'_>, later: &Piece<'_>, gaps: &[RecordedGap]) -> Place 
 }
 
 /// Whether records that lie inside of `[first, next)` cover all of it. `gaps` ascend by first offset.
-pub(super) fn is_recorded(gaps: &[RecordedGap], first: Offset, next: Offset) -> bool {
+pub(crate) fn is_recorded(gaps: &[RecordedGap], first: Offset, next: Offset) -> bool {
     let inside = &gaps[gaps.partition_point(|gap| gap.first < first)..];
     let mut covered_to = first;
     for gap in inside.iter().take_while(|gap| gap.first < next) {

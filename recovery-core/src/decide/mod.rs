@@ -21,6 +21,7 @@ mod witness;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chain::is_recorded;
 pub use fault::Fault;
 pub use link::{Content, Link, Place, link};
 pub(crate) use loss::is_accepted;

@@ -10,7 +10,7 @@ use super::slot::{Recovering, Served, SlotState};
 use super::statistics::MessageCounts;
 use super::superblock::SuperblockWriter;
 use super::{Cause, Host, HostEvent, HostOptions, directory};
-use crate::decide::{Action, Disposition, Reason, SegmentVerdict};
+use crate::decide::{Action, Disposition, Reason, SegmentVerdict, is_recorded};
 use crate::format::partition_components;
 use crate::observe::{Expectation, PartitionFacts, Progress, Stop, Workspace};
 use crate::partition::{Adopted, PartitionOptions, Reader, Writer};
@@ -159,7 +159,9 @@ impl<S: Storage> Host<S> {
         let finding = self.finding(key, &recovered);
         let state = match deed(finding, Replication::of(entry.replicas), is_proven_empty) {
             Deed::Serve | Deed::ServeWithGap => self.serve(storage, key, entry, directory, recovered),
-            Deed::AskForGap if is_gap_settled => self.serve(storage, key, entry, directory, recovered),
+            Deed::AskForGap if is_gap_settled || has_settled_gap(&recovered) => {
+                self.serve(storage, key, entry, directory, recovered)
+            }
             deed @ (Deed::AskForGap
             | Deed::Tombstone
             | Deed::RebuildAround
@@ -266,6 +268,13 @@ impl<S: Storage> Host<S> {
             ..options
         }
     }
+}
+
+/// Whether a record says already that nobody holds the offsets of the gap: a copy from a peer that left it brings one.
+fn has_settled_gap<S: Storage>(recovered: &Recovered<S>) -> bool {
+    let Disposition::ServeFrom { first, last } = recovered.verdict.disposition else { return false };
+    let ledger = recovered.facts.ledger.known();
+    last.checked_add(1).zip(ledger).is_some_and(|(next, ledger)| is_recorded(&ledger.gaps, first, next))
 }
 
 fn bytes_cut(facts: &PartitionFacts, verdicts: &[SegmentVerdict]) -> Length {

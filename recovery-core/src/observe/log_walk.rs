@@ -178,7 +178,10 @@ impl LogWalk {
                 tools.log_window,
             );
         }
-        let shown = tools.log_window.ensure(tools.log, position, BATCH_HEADER_BYTES, u64::MAX, tools.meter);
+        // Half of a step is kept for hashing: where the window is shared with others, a step that only read would
+        // find its bytes gone, and read them again, for ever.
+        let ahead = tools.meter.left() / 2;
+        let shown = tools.log_window.ensure(tools.log, position, BATCH_HEADER_BYTES, ahead, tools.meter);
         match shown {
             Err(error) => return self.read_failed(&error, position, tools.log_window),
             Ok(Fill::Paused) => return Fill::Paused,

@@ -12,7 +12,7 @@ use crate::host::removal::Removal;
 use crate::ledger::{LedgerError, LedgerWriter, NewLedger};
 use crate::observe::{PartitionFacts, Progress, Workspace};
 use crate::storage::{Call, Errno, Name, Storage, StorageError, exact};
-use crate::units::{Durability, Incarnation, Namespace};
+use crate::units::{Durability, Incarnation, Namespace, SegmentStart};
 
 /// What is installed, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -236,13 +236,18 @@ impl<S: Storage> Install<S> {
     }
 
     fn write_ledger(&self, storage: &S, sibling: &S::Directory) -> Result<(), StorageError> {
+        // Where nothing is held, the chain starts where the next message goes.
+        let floor = match self.offer.segments.first() {
+            Some(_) => self.offer.floor,
+            None => SegmentStart::at(self.offer.next_offset),
+        };
         let new = NewLedger {
             namespace: self.options.namespace,
             incarnation: self.options.incarnation,
             durability: self.options.durability,
             epoch: self.epoch,
             generation: self.generation,
-            floor: self.offer.floor,
+            floor,
             reserved_offset: self.offer.next_offset,
         };
         let segments = &self.offer.segments;
@@ -251,6 +256,10 @@ impl<S: Storage> Install<S> {
             .enumerate()
             .map(|(index, mark)| match segments.get(index + 1) {
                 Some(next) => LedgerKind::Sealed { mark: *mark, next_start: next.segment },
+                // Offsets behind the last one that nobody holds are a gap like any other.
+                None if self.offer.next_offset > mark.next_offset => {
+                    LedgerKind::Sealed { mark: *mark, next_start: SegmentStart::at(self.offer.next_offset) }
+                }
                 None => LedgerKind::Frontier { mark: *mark },
             })
             .collect();

@@ -1,6 +1,7 @@
 //! Starts of a node: many partitions, tombstones, and what is not there.
 
-use recovery_core::host::PartitionState;
+use recovery_core::host::{Host, HostOptions, PartitionState};
+use recovery_core::observe::Progress;
 
 use crate::host_world::{DIRECTORY, NAMESPACE, OTHER, World, healthy, log_path, refused};
 
@@ -27,6 +28,31 @@ fn a_partition_is_made_served_and_found_again() {
         "the metadata log is read; partitions it names: 1\n\
          partition 1/2/3 (incarnation 1) is served: 3 messages, next offset 3\n"
     );
+}
+
+/// Partitions that take turns share the window: each slice must have done something, however small it is.
+#[test]
+fn partitions_that_take_turns_come_to_an_end_whatever_a_slice_is() {
+    for limit in [512, 513, 700, 1024] {
+        let mut world = healthy();
+        world.create_on(OTHER, 1, 1).unwrap();
+        world.reconcile();
+        world.write(OTHER, 9).unwrap();
+        let other = world.storage.clone();
+        let mut host = Host::new(HostOptions::new()).unwrap();
+        other.start(None);
+        while host.start(&other, &mut world.workspace, limit) == Progress::More {}
+        let mut turns = 0;
+        while host.pending().count() > 0 {
+            let pending: Vec<_> = host.pending().collect();
+            for namespace in pending {
+                host.step(&other, namespace, &mut world.workspace, limit);
+            }
+            turns += 1;
+            assert!(turns < 1000, "slices of {limit} bytes come to no end");
+        }
+        assert_eq!(host.state(OTHER), Some(PartitionState::Served));
+    }
 }
 
 /// F09, F19, F20, F61, F64: dark, with the reason on the line, at every start, and not one byte is touched.

@@ -6,13 +6,19 @@ use recovery_core::partition::PartitionOptions;
 use recovery_core::transfer::{InstallError, Offer, Source, SourceError, StorageSource};
 use recovery_core::units::{Durability, Length, Position, SegmentStart};
 
-use crate::host_world::{DIRECTORY, NAMESPACE, World};
+use crate::host_world::{DIRECTORY, NAMESPACE, World, log_path};
 use crate::memory_storage::{Fault, MemoryStorage};
 
 /// A replica of a partition of `batches` batches of two messages each, in segments of two.
 fn replica(batches: u32) -> World {
+    replica_reserving(batches, 0)
+}
+
+/// The same, with offsets reserved ahead.
+fn replica_reserving(batches: u32, reserve_block: u64) -> World {
     let options = HostOptions {
         partition: PartitionOptions {
+            reserve_block,
             segment_bytes: Length::new(512),
             ..PartitionOptions::new(Durability::Buffered, None)
         },
@@ -30,8 +36,16 @@ fn replica(batches: u32) -> World {
 
 /// A replica whose first batch is damaged, after a restart.
 fn damaged() -> World {
-    let mut world = replica(4);
-    world.flip(310);
+    damaged_of(replica(4))
+}
+
+/// The same of a replica; one without a batch has lost its directory.
+fn damaged_of(mut world: World) -> World {
+    if world.storage.files().get(&log_path()).is_some_and(|log| log.len() > 310) {
+        world.flip(310);
+    } else {
+        world.storage.take_away("streams");
+    }
     world.restart();
     world.events();
     assert_eq!(world.state(), Some(PartitionState::Rebuilding));
@@ -115,6 +129,32 @@ fn n21_g25_a_copy_that_ends_before_what_verifies_here_is_not_taken() {
         assert_eq!(error.code(), "offer-behind");
         assert_eq!(world.storage.files(), before);
         assert!(!world.host.is_installing(NAMESPACE));
+    }
+}
+
+/// A gap that one replica was told to leave is left by all who take its copy, and not asked for again and again.
+#[test]
+fn a_gap_that_a_peer_has_left_comes_with_its_copy() {
+    for batches in [0, 4] {
+        let mut peer = replica_reserving(batches, 100);
+        peer.write(NAMESPACE, 1).unwrap();
+        peer.restart();
+        assert_eq!(
+            peer.state(),
+            Some(PartitionState::Rebuilding),
+            "offsets that were reserved are asked for"
+        );
+        peer.host.nobody_holds_gap(&peer.storage, NAMESPACE).unwrap();
+        peer.judge();
+        let next = peer.host.offer(NAMESPACE).unwrap().next_offset;
+        assert!(next.get() >= 100);
+        let mut world = damaged_of(replica_reserving(batches, 100));
+        install(&mut world, &peer).unwrap();
+        world.judge();
+        assert_eq!(world.state(), Some(PartitionState::Served), "{}", world.events());
+        assert_eq!(world.poll(NAMESPACE).unwrap(), peer.poll(NAMESPACE).unwrap());
+        world.restart();
+        assert_eq!(world.write(NAMESPACE, 1).unwrap().get(), next.get() + 1);
     }
 }
 
