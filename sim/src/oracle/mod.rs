@@ -12,6 +12,7 @@
 pub mod answer;
 pub mod boot_view;
 pub mod check;
+mod copied_truth;
 pub mod damage;
 pub mod fence_copy;
 pub mod image;

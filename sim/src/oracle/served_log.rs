@@ -32,10 +32,23 @@ pub struct Lying<'a> {
 pub fn for_each<'a>(
     after: &'a Image,
     facts: &PartitionFacts,
+    visit: impl FnMut(Lying<'a>),
+) -> Result<(), (SegmentStart, u64)> {
+    let segments: Vec<SegmentStart> = facts.segments.iter().map(|facts| facts.start).collect();
+    for_each_in(after, &segments, visit)
+}
+
+/// The same of the segments that are named.
+///
+/// # Errors
+///
+/// The first position at which a log does not go on in batches.
+pub fn for_each_in<'a>(
+    after: &'a Image,
+    segments: &[SegmentStart],
     mut visit: impl FnMut(Lying<'a>),
 ) -> Result<(), (SegmentStart, u64)> {
-    for facts in &facts.segments {
-        let segment = facts.start;
+    for segment in segments.iter().copied() {
         let Some(log) = bytes_of(after, &FileName::log(segment)) else { continue };
         let mut position = 0;
         // Each pass takes at least a header's bytes.

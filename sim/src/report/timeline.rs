@@ -10,6 +10,7 @@ use recovery_core::units::{Length, Namespace, Position};
 use crate::disk::Cause;
 use crate::report::terminal::counted;
 use crate::schedule::{ErrorClass, Restart};
+use crate::world::HOST_WORDS;
 use crate::world::event::{Event, EventCode, word};
 
 /// The permanent word of a kind of event.
@@ -29,6 +30,7 @@ pub const fn code_word(code: EventCode) -> &'static str {
         EventCode::Fault => "fault",
         EventCode::Missed => "missed",
         EventCode::Stopped => "stopped",
+        EventCode::Told => "told",
     }
 }
 
@@ -49,7 +51,8 @@ pub fn is_detail(event: &Event) -> bool {
         | EventCode::Polled
         | EventCode::Fault
         | EventCode::Missed
-        | EventCode::Stopped => false,
+        | EventCode::Stopped
+        | EventCode::Told => false,
     }
 }
 
@@ -91,6 +94,8 @@ pub fn sentence(event: &Event, subject: Option<&str>) -> String {
         EventCode::Missed => format!("{} finds nothing there", known(a)),
         EventCode::Stopped if b == 1 => format!("{}: stopped cleanly", namespace(a)),
         EventCode::Stopped => format!("{}: stopped, and not cleanly", namespace(a)),
+        EventCode::Told if a == u64::MAX => format!("the host tells: {}", known(b)),
+        EventCode::Told => format!("{}: the host tells: {}", namespace(a), known(b)),
     }
 }
 
@@ -146,7 +151,7 @@ fn known(hash: u64) -> String {
 
 /// Every word that records hold.
 fn words() -> impl Iterator<Item = &'static str> {
-    const STEPS: [&str; 22] = [
+    const STEPS: [&str; 23] = [
         "append",
         "plant",
         "flush",
@@ -161,6 +166,7 @@ fn words() -> impl Iterator<Item = &'static str> {
         "evict",
         "create",
         "delete",
+        "confirm",
         "reconcile",
         "queue-insert",
         "apply-inserts",
@@ -186,6 +192,7 @@ fn words() -> impl Iterator<Item = &'static str> {
         .chain(actions.map(|action| action.code()))
         .chain(causes)
         .chain(reasons)
+        .chain(HOST_WORDS)
 }
 
 #[cfg(test)]

@@ -91,6 +91,7 @@ pub fn suspects(schedule: &Schedule) -> Vec<Suspect> {
             | Action::Evict(_)
             | Action::Create(_)
             | Action::Delete(_)
+            | Action::Confirm(_)
             | Action::Reconcile
             | Action::QueueInsert(_)
             | Action::ApplyInserts

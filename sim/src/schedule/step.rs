@@ -117,6 +117,8 @@ pub enum Action {
     Create(Namespace),
     /// Deletes a partition.
     Delete(Namespace),
+    /// Confirms that a partition which is being deleted is gone.
+    Confirm(Namespace),
     /// One pass of the reconciler over what metadata says and what lies on the disk.
     Reconcile,
     /// Queues the insertion of a partition, to be applied later.
@@ -154,6 +156,7 @@ impl Action {
             | Self::Checkpoint(partition)
             | Self::Create(partition)
             | Self::Delete(partition)
+            | Self::Confirm(partition)
             | Self::QueueInsert(partition)
             | Self::Transfer { partition, .. } => Some(*partition),
             Self::Evict(partition) => *partition,
@@ -186,6 +189,7 @@ impl Action {
             Self::Evict(_) => "evict",
             Self::Create(_) => "create",
             Self::Delete(_) => "delete",
+            Self::Confirm(_) => "confirm",
             Self::Reconcile => "reconcile",
             Self::QueueInsert(_) => "queue-insert",
             Self::ApplyInserts => "apply-inserts",
@@ -214,6 +218,7 @@ impl Action {
             | Self::Evict(_)
             | Self::Create(_)
             | Self::Delete(_)
+            | Self::Confirm(_)
             | Self::Reconcile
             | Self::QueueInsert(_)
             | Self::ApplyInserts
@@ -230,6 +235,7 @@ impl Action {
         match self {
             Self::Create(_)
             | Self::Delete(_)
+            | Self::Confirm(_)
             | Self::Reconcile
             | Self::QueueInsert(_)
             | Self::ApplyInserts

@@ -8,11 +8,14 @@ use super::image::WorldImage;
 use super::meter::Meter;
 use super::poll::Reading;
 use super::serve::Scratch;
-use crate::disk::{Injection, SimDisk};
+use crate::disk::{Injection, SimDisk, Snapshot};
 
 /// Memory that one thread reuses from world to world.
 pub struct Arena {
     pub(super) disk: Option<SimDisk>,
+    /// Disks of worlds with many nodes.
+    pub(super) disks: Vec<SimDisk>,
+    pub(super) snapshot: Snapshot,
     pub(super) workspace: Option<(u32, Workspace)>,
     pub(super) recorder: Recorder,
     pub(super) scratch: Scratch,
@@ -30,6 +33,8 @@ impl Arena {
     pub fn new() -> Self {
         Self {
             disk: None,
+            disks: Vec::new(),
+            snapshot: Snapshot::default(),
             workspace: None,
             recorder: Recorder::new(),
             scratch: Scratch::default(),

@@ -12,7 +12,7 @@ use recovery_core::storage::{Call, LockMode, PartitionDirectory, StorageError};
 
 use super::look;
 use super::meter::{Meter, Phase};
-use super::node::{INCARNATION, Service, Slot};
+use super::node::{Service, Slot};
 use crate::disk::{Event, SimDisk};
 use crate::oracle::{Forgotten, PartitionImage};
 
@@ -85,7 +85,7 @@ impl Boot {
 /// What is known of a partition before it is looked at.
 pub(super) fn expectation(slot: &Slot) -> Expectation {
     Expectation {
-        incarnation: slot.header.ledger.then_some(INCARNATION),
+        incarnation: slot.header.ledger.then_some(slot.incarnation),
         durability: slot.header.durability,
         // Whose superblocks a directory from elsewhere holds nobody has told the world.
         superblock: slot.header.superblock_frontier.map(|_| look::OWN_SUPERBLOCK),

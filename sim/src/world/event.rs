@@ -37,6 +37,8 @@ pub enum EventCode {
     Missed = 13,
     /// A clean stop: a = partition, b = 1 if it succeeded.
     Stopped = 14,
+    /// A host told something: a = partition, b = hash of its word, c = by the word.
+    Told = 15,
 }
 
 /// One record.

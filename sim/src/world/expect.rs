@@ -67,7 +67,7 @@ impl World<'_> {
             Expectation::Partition(expected) => {
                 let slot = &self.node.slots[index];
                 match &slot.last.boot {
-                    Some(boot) => partition(expected, boot, &slot.truth),
+                    Some(boot) => of_partition(expected, boot, &slot.truth),
                     None => vec![difference("a start of the partition", Value::Code("one"), Value::None)],
                 }
             }
@@ -101,16 +101,16 @@ impl World<'_> {
     }
 }
 
-fn difference(subject: &'static str, expected: Value, actual: Value) -> Violation {
+pub(super) fn difference(subject: &'static str, expected: Value, actual: Value) -> Violation {
     Violation::new(Check::Expect, subject, expected, actual)
 }
 
-fn unlike(subject: &'static str, expected: Value, actual: Value) -> Option<Violation> {
+pub(super) fn unlike(subject: &'static str, expected: Value, actual: Value) -> Option<Violation> {
     (expected != actual).then(|| difference(subject, expected, actual))
 }
 
 /// A word of a scenario, which need not be one of the vocabulary.
-fn text(word: &str) -> Value {
+pub(super) fn text(word: &str) -> Value {
     Value::Text(word.into())
 }
 
@@ -123,7 +123,7 @@ fn status(slot: &Slot) -> &'static str {
     }
 }
 
-fn answer(expected: &ExpectPoll, reply: Option<&Reply>) -> Vec<Violation> {
+pub(super) fn answer(expected: &ExpectPoll, reply: Option<&Reply>) -> Vec<Violation> {
     let Some(reply) = reply else {
         return vec![difference("an answer", Value::Code("one"), Value::None)];
     };
@@ -150,7 +150,7 @@ fn answer(expected: &ExpectPoll, reply: Option<&Reply>) -> Vec<Violation> {
     found
 }
 
-fn partition(expected: &ExpectPartition, boot: &Boot, truth: &Truth) -> Vec<Violation> {
+pub(super) fn of_partition(expected: &ExpectPartition, boot: &Boot, truth: &Truth) -> Vec<Violation> {
     let verdict = &boot.verdict;
     let mut found = Vec::new();
     let mut compare = |subject, wanted: Option<Value>, actual: Value| {

@@ -83,6 +83,14 @@ fn fences(disk: &SimDisk, components: &[Name]) -> Vec<Fence> {
         .collect()
 }
 
+/// Whether a directory lies beside a partition that is called as it is, with a suffix.
+pub(super) fn has_sibling(disk: &SimDisk, components: &[Name], suffix: &[u8]) -> bool {
+    let (name, above) = components.split_last().expect("a partition has a name");
+    let name = name.with_suffix(suffix).expect("a partition's name is short");
+    let parent = directory(disk, above);
+    parent.is_some_and(|parent| disk.entry(parent, &name, View::Visible).is_some())
+}
+
 /// The fence of that name beside a partition.
 pub(super) fn fence(disk: &SimDisk, components: &[Name], fence: &Name) -> Option<DirectoryId> {
     let (_, above) = components.split_last()?;

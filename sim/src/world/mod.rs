@@ -18,6 +18,7 @@ mod damage;
 mod down;
 pub mod event;
 mod expect;
+mod host;
 mod image;
 mod interrupt;
 mod look;
@@ -43,6 +44,7 @@ mod watch;
 
 pub use arena::Arena;
 pub use boot::{Boot, STEP_BYTES};
+pub use host::HOST_WORDS;
 pub use image::WorldImage;
 pub use moment::{FileMeasure, Moment, Pending};
 pub use poll::Reply;

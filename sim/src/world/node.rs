@@ -1,7 +1,8 @@
 //! One node: its disk, and what it does with each of its partitions.
 //!
-//! Until the host is built, a partition is served or it is not, and the world itself stands in for a
-//! server's tables.
+//! Where a schedule needs no host, a partition is served or it is not, and the world itself stands in for a
+//! server's tables. In a world with hosts ([`super::host`]) the service of every slot stays down: what is
+//! served the host knows.
 
 use recovery_core::decide::ReasonCode;
 use recovery_core::format::partition_components;
@@ -15,7 +16,7 @@ use crate::oracle::invariants::FailedSync;
 use crate::oracle::truth::Truth;
 use crate::schedule::{PartitionHeader, Times};
 
-/// The life of every partition until topics can be deleted and made again.
+/// The first life of every partition, and the only one where none is deleted.
 pub(super) const INCARNATION: Incarnation = Incarnation::new(1);
 
 /// What a node does with a partition.
@@ -34,6 +35,8 @@ pub(super) enum Service {
 pub(super) struct Slot {
     pub(super) header: PartitionHeader,
     pub(super) components: [Name; 6],
+    /// Which life of the partition this is.
+    pub(super) incarnation: Incarnation,
     pub(super) service: Service,
     pub(super) truth: Truth,
     /// What a scenario may ask about it.
@@ -50,6 +53,7 @@ impl Slot {
         Self {
             header,
             components: partition_components(header.namespace),
+            incarnation: INCARNATION,
             service: Service::Down,
             truth,
             last: Last::default(),
@@ -59,7 +63,7 @@ impl Slot {
 
     /// How the partition's writer is opened.
     pub(super) fn options(&self) -> PartitionOptions {
-        let new_ledger = self.header.ledger.then_some(INCARNATION);
+        let new_ledger = self.header.ledger.then_some(self.incarnation);
         PartitionOptions {
             segment_bytes: Length::new(self.header.segment_bytes),
             ..PartitionOptions::new(self.header.durability, new_ledger)

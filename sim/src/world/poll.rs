@@ -125,7 +125,7 @@ fn reply(polled: &Polled, result: &Result<(), PollError>) -> Reply {
     }
 }
 
-fn batches(polled: &Polled) -> Vec<Answered<'_>> {
+pub(super) fn batches(polled: &Polled) -> Vec<Answered<'_>> {
     let batches = polled.batches().map(|(header, bytes)| Answered {
         base: header.base_offset,
         next: header.next_offset().expect("a batch that is answered leaves a next offset"),
@@ -134,7 +134,7 @@ fn batches(polled: &Polled) -> Vec<Answered<'_>> {
     batches.collect()
 }
 
-fn messages(polled: &Polled) -> Reply {
+pub(super) fn messages(polled: &Polled) -> Reply {
     let mut digest = Xxh3Default::new();
     polled.batches().for_each(|(_, bytes)| digest.update(bytes));
     Reply::Messages {

@@ -26,8 +26,11 @@ use crate::oracle::sample::Sample;
 use crate::run::tally::Tally;
 use crate::schedule::{Action, Fault, Interruption, Plant, Schedule, Step};
 
-/// Runs one schedule.
+/// Runs one schedule, on nodes with hosts if it needs one.
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Report {
+    if schedule.needs_host() {
+        return super::host::run(schedule, arena, tally, watch);
+    }
     let mut world = World::begin(schedule, arena, watch);
     for (index, step) in schedule.steps.iter().enumerate() {
         let index = u32::try_from(index).expect("a schedule is short");
@@ -297,6 +300,7 @@ impl<'a> World<'a> {
             | Action::Poll(_)
             | Action::Create(_)
             | Action::Delete(_)
+            | Action::Confirm(_)
             | Action::Reconcile
             | Action::QueueInsert(_)
             | Action::ApplyInserts
@@ -390,7 +394,7 @@ impl<'a> World<'a> {
 }
 
 /// What the time of a step is spent on.
-const fn phase_of(action: &Action) -> Phase {
+pub(super) const fn phase_of(action: &Action) -> Phase {
     match action {
         Action::Append(_)
         | Action::Flush(_)
@@ -401,6 +405,7 @@ const fn phase_of(action: &Action) -> Phase {
         | Action::Poll(_)
         | Action::Create(_)
         | Action::Delete(_)
+        | Action::Confirm(_)
         | Action::Reconcile
         | Action::QueueInsert(_)
         | Action::ApplyInserts

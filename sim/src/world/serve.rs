@@ -5,7 +5,7 @@
 
 use recovery_core::format::stamp;
 use recovery_core::partition::{Acknowledged, Appended, WriterError};
-use recovery_core::units::Durability;
+use recovery_core::units::{Durability, Offset};
 
 use super::event::{EventCode, Recorder, word};
 use super::node::{Service, Slot};
@@ -17,8 +17,8 @@ use crate::schedule::{Append, BatchId, Retain};
 /// Buffers that are reused from batch to batch.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    batch: Vec<u8>,
-    payload: Vec<u8>,
+    pub(super) batch: Vec<u8>,
+    pub(super) payload: Vec<u8>,
 }
 
 /// How a client's call was answered.
@@ -147,11 +147,34 @@ pub(super) fn stop(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
 }
 
 /// Everything that lives is durable now, and the ledger, if there is one, says so durably.
-fn promise_all(slot: &mut Slot) {
+pub(super) fn promise_all(slot: &mut Slot) {
     let next = slot.truth.living_next();
     slot.truth.promise(next);
     if slot.header.ledger {
         slot.truth.mark(next);
+    }
+}
+
+/// Tells the truth of an acknowledgement, and of what the partition's mode promises by it.
+pub(super) fn tell_acknowledged(slot: &mut Slot, next: Offset) {
+    // A flush makes the mark durable that it makes itself, or the one before that, or none; one that
+    // has nothing to write makes nothing durable.
+    let marks = slot.truth.acknowledge(next) && slot.header.ledger;
+    match slot.header.durability {
+        Durability::Buffered => {}
+        Durability::Synced => {
+            if marks {
+                // Before the promise: what it adds is marked by the next flush.
+                slot.truth.mark(next);
+            }
+            slot.truth.promise(next);
+        }
+        Durability::Proven => {
+            slot.truth.promise(next);
+            if marks {
+                slot.truth.mark(next);
+            }
+        }
     }
 }
 
@@ -164,25 +187,7 @@ fn acknowledged(
     match flushed {
         Ok(acknowledged) => {
             let next = acknowledged.next_offset;
-            // A flush makes the mark durable that it makes itself, or the one before that, or none; one that
-            // has nothing to write makes nothing durable.
-            let marks = slot.truth.acknowledge(next) && slot.header.ledger;
-            match slot.header.durability {
-                Durability::Buffered => {}
-                Durability::Synced => {
-                    if marks {
-                        // Before the promise: what it adds is marked by the next flush.
-                        slot.truth.mark(next);
-                    }
-                    slot.truth.promise(next);
-                }
-                Durability::Proven => {
-                    slot.truth.promise(next);
-                    if marks {
-                        slot.truth.mark(next);
-                    }
-                }
-            }
+            tell_acknowledged(slot, next);
             recorder.note(EventCode::Acknowledged, namespace, next.get(), 0);
             Answer::Done
         }

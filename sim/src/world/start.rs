@@ -3,7 +3,7 @@
 use recovery_core::decide::Action as SegmentAction;
 use recovery_core::format::FileName;
 use recovery_core::storage::{Call, Errno, Name};
-use recovery_core::units::Offset;
+use recovery_core::units::{Offset, SegmentStart};
 
 use super::again::Again;
 use super::boot::{self, Boot, STEP_BYTES, Sight};
@@ -17,7 +17,7 @@ use super::serve::Answer;
 use crate::disk::{Disturbance, Event as DiskEvent, Exposed, Injection, SimDisk};
 use crate::oracle::boot_view::BootView;
 use crate::oracle::invariants::adopted_strangers;
-use crate::oracle::{Content, Violation, judge};
+use crate::oracle::{Content, PartitionImage, Violation, judge};
 use crate::run::tally::Tally;
 
 impl World<'_> {
@@ -103,7 +103,9 @@ impl World<'_> {
             tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, before));
             // What is to go wrong inside this step may still hit the partition, in a sibling's start.
             if !circumstances.is_disturbed {
-                end_damage(&self.node.disk, slot, boot);
+                let segments: Vec<SegmentStart> =
+                    boot.facts.segments.iter().map(|segment| segment.start).collect();
+                end_damage(&self.node.disk, slot, &boot.after, &segments);
             }
         }
     }
@@ -214,13 +216,13 @@ pub(super) fn is_an_answer(errno: Errno) -> bool {
 }
 
 /// What a start has read, proved and served is damaged no more, if it is what the medium holds.
-fn end_damage(disk: &SimDisk, slot: &mut Slot, boot: &Boot) {
+pub(super) fn end_damage(disk: &SimDisk, slot: &mut Slot, after: &PartitionImage, segments: &[SegmentStart]) {
     if slot.truth.damages.is_empty() {
         return;
     }
     let Some(directory) = look::directory(disk, &slot.components) else { return };
     let is_durable = |name: &Name| {
-        let length = match boot.after.directory.find(name.as_bytes()) {
+        let length = match after.directory.find(name.as_bytes()) {
             Some(Content::File(file)) => file.bytes.len() as u64,
             Some(Content::Unopenable | Content::Directory | Content::Other) | None => 0,
         };
@@ -235,7 +237,7 @@ fn end_damage(disk: &SimDisk, slot: &mut Slot, boot: &Boot) {
             ) => false,
         }
     };
-    let mut logs = boot.facts.segments.iter().map(|segment| FileName::log(segment.start));
+    let mut logs = segments.iter().map(|start| FileName::log(*start));
     let is_all_durable = logs.all(|log| is_durable(&log)) && is_durable(&FileName::ledger());
     slot.truth.damages.end_where(|file| file.map_or(is_all_durable, is_durable));
 }

@@ -165,7 +165,7 @@ fn knobs(options: &Run) -> Result<Knobs, String> {
         regime: source::word::<RegimeKnob>(&options.regime)?,
         filesystem: source::word::<FilesystemKnob>(&options.filesystem)?,
         size: source::word::<SizeKnob>(&options.size)?,
-        replicas: ReplicasKnob::One,
+        replicas: source::word::<ReplicasKnob>(&options.replicas)?,
     })
 }
 

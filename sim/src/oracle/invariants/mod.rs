@@ -5,13 +5,16 @@
 //! each is asked, which is the world's to say.
 
 mod adopted_survives;
+mod alone;
 mod answers;
 mod failed_sync;
 mod index_agrees;
+mod installed;
 mod interrupted;
 mod lengths;
 mod linear_work;
 mod lost_bytes;
+mod lying;
 mod more_damage;
 mod nonzero_bytes;
 mod not_served;
@@ -20,31 +23,40 @@ mod promise_durable;
 mod promises_kept;
 mod recover_twice;
 mod refused_untouched;
+mod said;
 mod same_verdict;
 mod sameness;
 mod served_was_written;
+mod settled;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod verified_bytes;
 
 pub use adopted_survives::check_adopted;
+pub use alone::{Alone, check_alone_alike, check_bytes_alike};
 pub use answers::check_answer;
 pub use failed_sync::{
     FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_ledger_behind_failed_sync,
     failed_sync,
 };
 pub use index_agrees::check_indexes;
+pub use installed::check_installed;
 pub use interrupted::check_interrupted;
 pub use lengths::{Cursor, check_lengths, recovered_lengths};
 pub use linear_work::check_work;
+pub use lying::check_lying;
 pub use more_damage::{check_more_damage, is_known_throughout};
 pub use nonzero_bytes::check_nonzero_bytes;
 pub use not_served::{check_not_adopted, check_success};
 pub use own_offsets::check_own_offsets;
 pub use promise_durable::check_promise_durable;
-pub use promises_kept::check_promises;
+pub use promises_kept::{check_kept, check_promises};
 pub use recover_twice::{SecondRun, check_recover_twice};
 pub use refused_untouched::{check_refused_untouched, is_untouched};
+pub use said::{Place, Said, check_said};
 pub use same_verdict::check_same_verdict;
 pub use served_was_written::{adopted_strangers, check_served};
+pub use settled::{Replica, check_settled};
+pub use shown::{Shown, check_shown};
 pub use verified_bytes::check_verified_bytes;

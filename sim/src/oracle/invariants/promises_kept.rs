@@ -12,15 +12,13 @@ use recovery_core::format::FileName;
 
 use crate::oracle::boot_view::BootView;
 use crate::oracle::obligation::Obligation;
-use crate::oracle::truth::Write;
-use crate::oracle::{Check, Value, Violation};
+use crate::oracle::truth::{Truth, Write};
+use crate::oracle::{Check, PartitionImage, Value, Violation};
 
 /// The first promise that is broken.
 pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
     match &view.verdict.disposition {
-        Disposition::Serve | Disposition::ServeFrom { .. } => {
-            view.truth.writes().iter().find_map(|write| check_write(view, write))
-        }
+        Disposition::Serve | Disposition::ServeFrom { .. } => check_kept(view.truth, view.before, view.after),
         Disposition::Refuse(reason)
             if view.has_ledger && view.sees_truth && !view.truth.damages.explains_refusal() =>
         {
@@ -35,12 +33,26 @@ pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
     }
 }
 
-fn check_write(view: &BootView<'_>, write: &Write) -> Option<Violation> {
-    if !write.is_promised || view.truth.lies_in(&view.after.directory, write) {
+/// The first batch that was promised, and is not served, of a partition that is. `before` is what lay there.
+pub fn check_kept(
+    truth: &Truth,
+    before: Option<&PartitionImage>,
+    after: &PartitionImage,
+) -> Option<Violation> {
+    truth.writes().iter().find_map(|write| check_write(truth, before, after, write))
+}
+
+fn check_write(
+    truth: &Truth,
+    before: Option<&PartitionImage>,
+    after: &PartitionImage,
+    write: &Write,
+) -> Option<Violation> {
+    if !write.is_promised || truth.lies_in(&after.directory, write) {
         return None;
     }
-    let was_intact = view.before.is_none_or(|before| view.truth.lies_in(&before.directory, write));
-    let (subject, expected, actual) = match view.truth.owed(write, was_intact)? {
+    let was_intact = before.is_none_or(|before| truth.lies_in(&before.directory, write));
+    let (subject, expected, actual) = match truth.owed(write, was_intact)? {
         Obligation::MustKeep => ("a batch that was promised", "present", "gone"),
         Obligation::MustRefuse => ("a start with damage below a mark", "refused", "served"),
         Obligation::MayLose | Obligation::MustNotServe => return None,

@@ -157,7 +157,8 @@ fn timeline(scene: &Scene, line: &FailureLine) -> String {
             | EventCode::Planned
             | EventCode::Polled
             | EventCode::Missed
-            | EventCode::Stopped => "",
+            | EventCode::Stopped
+            | EventCode::Told => "",
         };
         let said = escape(&sentence(event, subject));
         writeln!(rows, "<tr{class}><td class=\"n\">{}</td><td class=\"w\">{said}</td></tr>", event.step)

@@ -38,16 +38,26 @@ pub fn replay(
         let ledger = if partition.ledger { "with a ledger" } else { "without a ledger" };
         paragraph(out, "", &format!("{} {}, {ledger}", partition.namespace, partition.durability.code()))?;
     }
-    for index in 0..replayed.schedule.steps.len() {
-        step(out, replayed, u32::try_from(index).expect("a schedule is short"), full)?;
+    let last = u32::try_from(replayed.schedule.steps.len()).expect("a schedule is short");
+    for index in 0..last {
+        let line = print_step(&replayed.schedule.steps[index as usize]);
+        step(out, replayed, (index, &format!("step {index}"), line.trim_end()), full)?;
+    }
+    // A world with hosts goes on until all is well.
+    if replayed.report.events.iter().any(|event| event.step == last) {
+        step(out, replayed, (last, "then", "faults end, links come up, and every node starts"), full)?;
     }
     end(out, source, replayed)
 }
 
-fn step(out: &mut dyn Write, replayed: &Replayed, index: u32, full: bool) -> io::Result<()> {
+fn step(
+    out: &mut dyn Write,
+    replayed: &Replayed,
+    (index, label, line): (u32, &str, &str),
+    full: bool,
+) -> io::Result<()> {
     let report = &replayed.report;
-    let line = print_step(&replayed.schedule.steps[index as usize]);
-    paragraph(out, &format!("step {index}"), line.trim_end())?;
+    paragraph(out, label, line)?;
     let told = report.told.as_ref();
     let boots: Vec<&BootTold> =
         told.map_or(&[][..], |told| &told.boots).iter().filter(|boot| boot.step == index).collect();
@@ -57,7 +67,8 @@ fn step(out: &mut dyn Write, replayed: &Replayed, index: u32, full: bool) -> io:
         let is_shown = if full { event.code != EventCode::Step } else { !is_detail(event) };
         if is_shown && !is_told {
             let subject = told.and_then(|told| told.subjects.get(&at)).map(String::as_str);
-            item(out, "-", &sentence(event, subject))?;
+            let node = if event.node > 0 { format!("node {}: ", event.node) } else { String::new() };
+            item(out, "-", &format!("{node}{}", sentence(event, subject)))?;
         }
     }
     for told in boots {

@@ -200,6 +200,7 @@ fn again(started: &StartedLine, summary: &Summary) -> String {
         ("regime", &world.regime, "mixed"),
         ("filesystem", &world.filesystem, "any"),
         ("size", &world.size, "mixed"),
+        ("replicas", &world.replicas, "1"),
     ] {
         if word != usual {
             command.extend([" --", flag, " ", word]);

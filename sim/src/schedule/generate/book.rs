@@ -53,6 +53,11 @@ impl Book {
         }
     }
 
+    /// Another life of it begins, with nothing written.
+    pub(super) fn begin_life(&mut self) {
+        *self = Self::new(self.header, self.segments_most);
+    }
+
     pub(super) fn namespace(&self) -> Namespace {
         self.header.namespace
     }

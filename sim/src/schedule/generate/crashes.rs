@@ -86,13 +86,13 @@ impl Draft<'_> {
         self.crash_now(Crash::Power(survival));
     }
 
-    fn crash_now(&mut self, crash: Crash) {
+    pub(super) fn crash_now(&mut self, crash: Crash) {
         self.has_page_cache = crash.restart() == Restart::Process;
         self.push(Action::Crash(crash));
     }
 
     /// A step with a crash inside. Should its call never come, the process goes down behind it.
-    fn crash_in(&mut self, action: Action, moment: Moment) {
+    pub(super) fn crash_in(&mut self, action: Action, moment: Moment) {
         let inside = self.crash_inside(moment);
         self.has_page_cache = inside.crash.restart() == Restart::Process;
         self.push_inside(action, vec![Interruption::Crash(inside)]);
@@ -141,7 +141,9 @@ impl Draft<'_> {
                 None => Action::Checkpoint(partition),
             },
             Moment::Stop => Action::Stop,
-            Moment::Start | Moment::Poll => unreachable!("the ways down name neither"),
+            Moment::Start | Moment::Poll | Moment::Command | Moment::Pass => {
+                unreachable!("the ways down name neither")
+            }
         }
     }
 
@@ -166,7 +168,7 @@ impl Draft<'_> {
         chosen.checked_sub(1).map(|index| stages[index])
     }
 
-    fn crash(&mut self) -> Crash {
+    pub(super) fn crash(&mut self) -> Crash {
         match self.tape.weighted(STREAM, &[(3, Restart::Process), (2, Restart::Os), (5, Restart::Power)]) {
             Restart::Process => Crash::Process,
             Restart::Os => Crash::Os(self.survival()),

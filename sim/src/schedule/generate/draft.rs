@@ -31,12 +31,15 @@ pub(super) struct Draft<'a> {
     pub(super) batches_end: u32,
     /// Whether the node that is down has kept its page cache.
     pub(super) has_page_cache: bool,
+    /// The node that steps are on.
+    pub(super) node: NodeId,
 }
 
 impl<'a> Draft<'a> {
     /// A world that starts with an empty disk.
     pub(super) fn begin(tape: &'a mut Tape, knobs: Knobs) -> Self {
-        let (world, shape, swarm) = header::draw(tape, knobs);
+        let (mut world, shape, swarm) = header::draw(tape, knobs);
+        header::draw_nodes(tape, knobs, &mut world);
         let books = world.partitions.iter().map(|header| Book::new(*header, shape.segments)).collect();
         Self::new(tape, (world, shape, swarm), books, 0)
     }
@@ -68,6 +71,7 @@ impl<'a> Draft<'a> {
             next_batch,
             batches_end: next_batch + shape.batches,
             has_page_cache: false,
+            node: NodeId(0),
         }
     }
 
@@ -91,7 +95,7 @@ impl<'a> Draft<'a> {
         self.live_through(downs.max(1) - 1);
     }
 
-    fn draw_downs(&mut self) -> u32 {
+    pub(super) fn draw_downs(&mut self) -> u32 {
         let most = self.shape.downs;
         self.tape.weighted(Stream::Crashes, &[(1, 1), (2, most - 1), (9, most)])
     }
@@ -141,10 +145,10 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn push(&mut self, action: Action) {
-        self.steps.push(Step::new(action));
+        self.steps.push(Step { node: self.node, ..Step::new(action) });
     }
 
     pub(super) fn push_inside(&mut self, action: Action, interruptions: Vec<Interruption>) {
-        self.steps.push(Step { node: NodeId(0), action, interruptions });
+        self.steps.push(Step { node: self.node, action, interruptions });
     }
 }

@@ -24,6 +24,10 @@ pub(super) enum Moment {
     Stop,
     Start,
     Poll,
+    /// A command that the metadata log takes down.
+    Command,
+    /// A pass, an insert, a copy from a peer, or what an operator gives up.
+    Pass,
 }
 
 /// How often a call is aimed at, which, and about how many of it a step makes.
@@ -62,36 +66,57 @@ impl Moment {
                 (1, (Call::MakeDirectory, 1)),
             ],
             Self::Poll => &[(1, (Call::Read, 4))],
+            Self::Command => &[(2, (Call::Write, 2)), (3, (Call::Sync, 2))],
+            Self::Pass => &[
+                (2, (Call::Write, 12)),
+                (3, (Call::Sync, 12)),
+                (3, (Call::SyncDirectory, 12)),
+                (2, (Call::Create, 6)),
+                (3, (Call::Rename, 4)),
+                (2, (Call::Remove, 8)),
+                (1, (Call::MakeDirectory, 4)),
+            ],
         }
     }
 
     /// About how many calls a step makes in all.
     pub(super) const fn calls_most(self) -> u32 {
         match self {
-            Self::Flush => 5,
+            Self::Flush | Self::Command => 5,
             Self::Append | Self::Roll => 9,
             Self::Checkpoint => 3,
             Self::Retain | Self::Poll => 4,
             Self::Stop => 6,
-            Self::Start => 80,
+            Self::Start | Self::Pass => 80,
         }
     }
 
     /// About how many of one call a step makes; 0 for none.
     const fn count_most(self, call: Call) -> u32 {
         match (self, call) {
-            (Self::Start, Call::Open | Call::Read) => 16,
-            (Self::Start, Call::Write | Call::Sync | Call::Length) => 8,
+            (Self::Start | Self::Pass, Call::Open | Call::Read) => 16,
+            (Self::Start | Self::Pass, Call::Write | Call::Sync | Call::Length)
+            | (Self::Pass, Call::SyncDirectory | Call::Remove) => 8,
             (
                 Self::Start,
                 Call::Create | Call::SyncDirectory | Call::DropCache | Call::List | Call::Rename | Call::Lock,
+            )
+            | (
+                Self::Pass,
+                Call::Create
+                | Call::DropCache
+                | Call::List
+                | Call::Rename
+                | Call::Lock
+                | Call::MakeDirectory
+                | Call::SetLength,
             )
             | (Self::Poll, Call::Read | Call::Open | Call::Length) => 4,
             (Self::Append | Self::Flush | Self::Roll, Call::Write)
             | (Self::Append | Self::Roll | Self::Stop, Call::Sync) => 3,
             (Self::Start, Call::SetLength | Call::Remove)
-            | (Self::Flush | Self::Checkpoint, Call::Sync)
-            | (Self::Stop, Call::Write)
+            | (Self::Flush | Self::Checkpoint | Self::Command, Call::Sync)
+            | (Self::Stop | Self::Command, Call::Write)
             | (Self::Append | Self::Roll, Call::Create)
             | (Self::Retain, Call::Remove) => 2,
             (Self::Start, Call::MakeDirectory)
@@ -106,7 +131,8 @@ impl Moment {
                 | Self::Checkpoint
                 | Self::Retain
                 | Self::Stop
-                | Self::Poll,
+                | Self::Poll
+                | Self::Command,
                 _,
             ) => 0,
         }

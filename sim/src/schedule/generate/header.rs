@@ -2,7 +2,7 @@
 
 use recovery_core::units::{Durability, Namespace, Offset};
 
-use super::knobs::Knobs;
+use super::knobs::{Knobs, ReplicasKnob};
 use super::shape::{Shape, Size};
 use super::swarm::{Habit, Swarm};
 use crate::schedule::tape::{Stream, Tape};
@@ -24,6 +24,9 @@ const fn namespace(stream: u32, topic: u32, partition: u32) -> Namespace {
     Namespace { stream, topic, partition }
 }
 
+/// Nodes of a world with replicas.
+const NODES: u8 = 3;
+
 /// First offsets of the worlds that go far: behind 32 bits, and just before the last offset there is.
 const FAR_OFFSETS: [(u32, u64); 4] = [(4, 0), (3, 1000), (2, u32::MAX as u64 - 3), (1, u64::MAX - 24)];
 
@@ -41,6 +44,21 @@ pub(super) fn draw(tape: &mut Tape, knobs: Knobs) -> (WorldHeader, Shape, Swarm)
     world.partitions =
         NAMESPACES.iter().zip(0..count).map(|(at, _)| partition(tape, &shape, &swarm, *at)).collect();
     (world, shape, swarm)
+}
+
+/// Draws how many nodes there are, where that is not fixed to one. Hosts make their partitions themselves, from
+/// offset 0 on, and keep ledgers for all.
+pub(super) fn draw_nodes(tape: &mut Tape, knobs: Knobs, world: &mut WorldHeader) {
+    world.nodes = match knobs.replicas {
+        ReplicasKnob::One => return,
+        ReplicasKnob::Three => NODES,
+        ReplicasKnob::Mixed => tape.weighted(Stream::Host, &[(3, NODES), (2, 1)]),
+    };
+    for partition in &mut world.partitions {
+        partition.ledger = true;
+        partition.superblock_frontier = partition.superblock_frontier.map(|_| Offset::ZERO);
+        partition.first_offset = Offset::ZERO;
+    }
 }
 
 fn partition(tape: &mut Tape, shape: &Shape, swarm: &Swarm, namespace: Namespace) -> PartitionHeader {

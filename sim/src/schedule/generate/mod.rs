@@ -7,7 +7,7 @@
 //!
 //! In reading order: [`knobs`] (what a run chooses), `shape` (how large), `swarm` (which kinds of trouble
 //! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`
-//! and `host`, each drawing from its own stream; `image` for worlds that start with a real directory.
+//! and `host`, each drawing from its own stream; `hosted` for worlds with hosts, `image` for worlds that start with a real directory.
 
 mod book;
 mod crashes;
@@ -16,6 +16,7 @@ mod errors;
 mod faults;
 mod header;
 mod host;
+mod hosted;
 mod image;
 pub mod knobs;
 mod shape;
@@ -36,7 +37,10 @@ pub const GENERATOR: u32 = 2;
 /// The schedule that a tape spells.
 pub fn generate(tape: &mut Tape, knobs: Knobs) -> Schedule {
     let mut draft = Draft::begin(tape, knobs);
-    draft.live();
+    match knobs.replicas {
+        ReplicasKnob::One => draft.live(),
+        ReplicasKnob::Three | ReplicasKnob::Mixed => draft.live_hosted(),
+    }
     draft.finish()
 }
 

@@ -76,7 +76,7 @@ impl Draft<'_> {
         if self.books[at].is_dirty { self.flush(at) } else { self.poll(at) }
     }
 
-    fn flush(&mut self, at: usize) {
+    pub(super) fn flush(&mut self, at: usize) {
         self.books[at].is_dirty = false;
         let partition = self.books[at].namespace();
         self.disturbed(Action::Flush(partition), Moment::Flush);
@@ -87,7 +87,7 @@ impl Draft<'_> {
     }
 
     /// Appends, if that is still allowed.
-    fn append(&mut self, at: usize, last_batch: u32) {
+    pub(super) fn append(&mut self, at: usize, last_batch: u32) {
         if let Some(append) = self.draw_append(at, last_batch) {
             self.disturbed(Action::Append(append), Moment::Append);
         }
@@ -132,7 +132,7 @@ impl Draft<'_> {
     }
 
     /// Lets go of some segments, if there is more than one.
-    fn retain(&mut self, at: usize) {
+    pub(super) fn retain(&mut self, at: usize) {
         if let Some(retain) = self.retention(at) {
             self.disturbed(Action::Retain(retain), Moment::Retain);
         }
@@ -149,7 +149,7 @@ impl Draft<'_> {
         Some(Retain { partition: book.namespace(), below: book.segments[kept].start.offset() })
     }
 
-    fn poll(&mut self, at: usize) {
+    pub(super) fn poll(&mut self, at: usize) {
         let (partition, first, next) = self.offsets(at);
         let from = self.tape.range(STREAM, first, next);
         let count = narrow(self.tape.range(STREAM, 1, 64));
@@ -174,7 +174,7 @@ impl Draft<'_> {
     }
 
     /// A step of the workload, perhaps with a call that goes wrong.
-    fn disturbed(&mut self, action: Action, moment: Moment) {
+    pub(super) fn disturbed(&mut self, action: Action, moment: Moment) {
         let errors = self.step_errors(moment);
         self.push_inside(action, errors);
     }

@@ -15,7 +15,7 @@ use crate::schedule::step::{
     PAYLOAD_BYTES_DEFAULT, Place, Plant, Poll, Retain, Step,
 };
 
-const STEPS: [&str; 25] = [
+const STEPS: [&str; 26] = [
     "append",
     "plant",
     "flush",
@@ -30,6 +30,7 @@ const STEPS: [&str; 25] = [
     "evict",
     "create",
     "delete",
+    "confirm",
     "reconcile",
     "queue-insert",
     "apply-inserts",
@@ -104,6 +105,7 @@ fn action(reader: &mut Reader<'_>) -> Read<Option<Action>> {
         "evict" => Action::Evict(reader.next_argument(PARTITION)?),
         "create" => Action::Create(reader.argument(PARTITION)?),
         "delete" => Action::Delete(reader.argument(PARTITION)?),
+        "confirm" => Action::Confirm(reader.argument(PARTITION)?),
         "reconcile" => Action::Reconcile,
         "queue-insert" => Action::QueueInsert(reader.argument(PARTITION)?),
         "apply-inserts" => Action::ApplyInserts,

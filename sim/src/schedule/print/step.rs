@@ -43,6 +43,7 @@ fn action(action: &Action) -> Node {
         Action::Evict(Some(partition)) => about("evict", *partition),
         Action::Create(partition) => about("create", *partition),
         Action::Delete(partition) => about("delete", *partition),
+        Action::Confirm(partition) => about("confirm", *partition),
         Action::Reconcile => Node::new("reconcile"),
         Action::QueueInsert(partition) => about("queue-insert", *partition),
         Action::ApplyInserts => Node::new("apply-inserts"),

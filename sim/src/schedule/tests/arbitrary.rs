@@ -248,6 +248,7 @@ fn host_action() -> BoxedStrategy<Action> {
         namespace().prop_map(Action::Delete),
         Just(Action::Reconcile),
         namespace().prop_map(Action::QueueInsert),
+        namespace().prop_map(Action::Confirm),
         Just(Action::ApplyInserts),
         (namespace(), of(range()))
             .prop_map(|(partition, range)| Action::AcceptLoss(AcceptLoss { partition, range })),

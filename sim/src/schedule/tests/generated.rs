@@ -161,6 +161,41 @@ fn every_fault_kind_crash_choice_and_step_of_one_node_occurs() {
 }
 
 #[test]
+fn worlds_with_hosts_hold_every_step_of_a_host_and_read_back() {
+    let mut words = std::collections::BTreeSet::new();
+    let (mut large, mut all) = (0, 0);
+    let knobs = Knobs { replicas: ReplicasKnob::Mixed, ..Knobs::default() };
+    for schedule in schedules(knobs, 0..1000) {
+        let nodes = schedule.world.nodes;
+        assert!(nodes == 1 || nodes == 3);
+        (large, all) = (large + u32::from(nodes == 3), all + 1);
+        for step in &schedule.steps {
+            assert!(step.node.0 < nodes);
+            if step.action.is_host() {
+                words.insert(step.action.word());
+            }
+        }
+        assert_eq!(schedule.first_illegal(), None);
+        let scenario = Scenario::untold("generated", schedule);
+        assert_eq!(parse("generated.kdl", &print(&scenario)).expect("what is printed reads"), scenario);
+    }
+    assert!(large * 2 >= all, "{large} of {all} worlds have three nodes");
+    let words: Vec<&str> = words.into_iter().collect();
+    let expected = [
+        "accept-loss",
+        "apply-inserts",
+        "confirm",
+        "create",
+        "delete",
+        "link",
+        "queue-insert",
+        "reconcile",
+        "transfer",
+    ];
+    assert_eq!(words, expected);
+}
+
+#[test]
 fn any_bytes_of_a_fuzzer_spell_a_schedule() {
     for length in 0..200_u64 {
         let bytes: Vec<u8> = (0..length).map(|index| (index * 37 + length * 11).to_le_bytes()[0]).collect();

@@ -1,0 +1,137 @@
+//! What is true of a partition from the moment on that a host serves it.
+//!
+//! Promises: the truth is told of what lies in the chain that is served, found without the core's walker. Leaves
+//! out: partitions that are not served, of which nothing new is true.
+
+use recovery_core::units::{Offset, SegmentStart};
+
+use super::run::HostWorld;
+use super::sight::Sight;
+use crate::oracle::invariants::{check_installed, check_kept, check_lying};
+use crate::oracle::served_log::{Lying, for_each_in};
+use crate::oracle::truth::Truth;
+use crate::oracle::{Check, PartitionImage, Value, Violation};
+use crate::run::tally::Tally;
+use crate::world::look;
+use crate::world::start::end_damage;
+
+impl HostWorld<'_> {
+    /// A partition is served, from its next offset on.
+    pub(super) fn adopt(&mut self, m: usize, index: usize, sight: &Sight, tally: &mut Tally) {
+        let member = &self.members[m];
+        let slot = &member.node.slots[index];
+        let namespace = slot.header.namespace;
+        let Some(writer) = member.host.as_ref().and_then(|host| host.writer(namespace)) else { return };
+        let segments: Vec<SegmentStart> =
+            writer.chain().segments().iter().map(|segment| segment.start).collect();
+        let next_offset = writer.next_offset();
+        let after = look::image(&member.node.disk, &slot.components);
+        let mut lying = Vec::new();
+        let is_whole = for_each_in(&after.directory, &segments, |batch| lying.push(batch)).is_ok();
+        let directory = look::directory(&member.node.disk, &slot.components);
+        let installing = member.extras[index].installing.as_ref();
+        let is_installed = installing.is_some_and(|installing| installing.replaces != directory);
+        let is_calm = self.is_calm(m);
+        let marked = slot.truth.marked_next();
+        if is_installed {
+            self.adopt_copy(m, index, &lying);
+        } else if self.members[m].extras[index].accepting.is_some() {
+            self.adopt_rest(m, index, &lying);
+        } else {
+            self.adopt_own(m, index, sight, (&lying, is_whole), &after, tally);
+        }
+        let extra = &mut self.members[m].extras[index];
+        (extra.installing, extra.accepting) = (None, None);
+        let Self { members, .. } = self;
+        let node = &mut members[m].node;
+        let slot = &mut node.slots[index];
+        slot.failed_sync = None;
+        if is_calm {
+            end_damage(&node.disk, slot, &after, &segments);
+        }
+        self.check_next_offset(m, index, next_offset, marked);
+    }
+
+    /// What was here before is served again, or some of it.
+    fn adopt_own(
+        &mut self,
+        m: usize,
+        index: usize,
+        sight: &Sight,
+        (lying, is_whole): (&[Lying<'_>], bool),
+        after: &PartitionImage,
+        tally: &mut Tally,
+    ) {
+        let has_liars = self.has_liars(m);
+        let before = sight.before(index);
+        if let Some(first) = lying.first() {
+            self.members[m].node.slots[index].truth.learn_floor(first.segment.offset());
+        }
+        let (slot, extra) = (&self.members[m].node.slots[index], &self.members[m].extras[index]);
+        let mut violations = Vec::new();
+        if !has_liars && !self.members[m].was_lied_to {
+            violations.extend(check_kept(&slot.truth, before, after));
+            violations.extend(check_lying(&slot.truth, lying, is_whole, extra.was_damaged));
+        }
+        let namespace = slot.header.namespace;
+        for violation in violations {
+            self.fail(Some(namespace), violation, "boot", None);
+        }
+        let slot = &mut self.members[m].node.slots[index];
+        let strangers = slot.truth.reconcile(lying, before.map(|before| &before.directory));
+        tally.indistinguishable += u64::from(strangers);
+    }
+
+    /// A copy from a peer has taken the place of what was here (I19).
+    fn adopt_copy(&mut self, m: usize, index: usize, lying: &[Lying<'_>]) {
+        let installing = self.members[m].extras[index].installing.take().expect("a copy came from somewhere");
+        let slot = &self.members[m].node.slots[index];
+        let namespace = slot.header.namespace;
+        let excused = installing.was_damaged || self.members[m].was_lied_to;
+        let was_damaged = self.members[m].extras[index].was_damaged;
+        let violation =
+            if excused { None } else { check_installed(&slot.truth, &installing.truth, lying, was_damaged) };
+        if let Some(violation) = violation {
+            self.fail(Some(namespace), violation, "transfer-install", None);
+        }
+        let slot = &mut self.members[m].node.slots[index];
+        let promised = slot.truth.promised_next;
+        slot.truth.adopt_copy(&installing.truth, lying);
+        slot.truth.promised_next = slot.truth.promised_next.max(promised);
+        self.members[m].extras[index].was_damaged |= installing.was_damaged;
+    }
+
+    /// What is left of a partition of which an operator has given something up.
+    fn adopt_rest(&mut self, m: usize, index: usize, lying: &[Lying<'_>]) {
+        let accepting = self.members[m].extras[index].accepting.take().expect("something is given up");
+        let slot = &self.members[m].node.slots[index];
+        let namespace = slot.header.namespace;
+        let mut lost = None;
+        if !self.members[m].was_lied_to {
+            lost = slot.truth.missing_outside(&accepting.ranges, lying);
+        }
+        if let Some(base) = lost {
+            let (kept, gone) = (Value::Number(base.get()), Value::None);
+            let violation = Violation::new(Check::I05, "a batch that nobody gave up", kept, gone);
+            self.fail(Some(namespace), violation, "accept-loss", None);
+        }
+        let slot = &mut self.members[m].node.slots[index];
+        let old: Truth = slot.truth.clone();
+        slot.truth.adopt_copy(&old, lying);
+        slot.truth.promised_next = slot.truth.promised_next.max(old.promised_next);
+    }
+
+    /// I08: no offset is given again that was promised, whatever happened to its batch.
+    /// What a mark covered is remembered through damage to logs, through what an operator gives up, and by copies.
+    fn check_next_offset(&mut self, m: usize, index: usize, next: Offset, marked: Option<Offset>) {
+        let slot = &self.members[m].node.slots[index];
+        let promised = Some(slot.truth.promised_next).filter(|_| !self.members[m].extras[index].was_damaged);
+        let Some(owed) = promised.max(marked).filter(|owed| *owed > next) else { return };
+        if self.members[m].was_lied_to {
+            return;
+        }
+        let violation = Violation::new(Check::I08, "the next offset", owed.into(), next.into());
+        let namespace = slot.header.namespace;
+        self.fail(Some(namespace), violation, "boot", None);
+    }
+}

@@ -1,0 +1,403 @@
+//! One schedule on nodes with hosts, from its first step to its last, and to the rest that must follow.
+
+use recovery_core::observe::{Progress, Workspace};
+use recovery_core::partition::Polled;
+use recovery_core::storage::Call;
+use recovery_core::units::Namespace;
+
+use super::cluster::{Cluster, Command};
+use super::member::Member;
+use super::sight::Sight;
+use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk, Snapshot};
+use crate::oracle::{Check, Value, Violation, judge};
+use crate::run::tally::Tally;
+use crate::schedule::{Fault, Interruption, Schedule, Step};
+use crate::world::arena::Arena;
+use crate::world::event::{EventCode, Recorder, word};
+use crate::world::meter::{Meter, Phase};
+use crate::world::moment::{Moment, Pending};
+use crate::world::node::{Service, Slot};
+use crate::world::outcome::Outcome;
+use crate::world::report::{Failure, Report};
+use crate::world::run::phase_of;
+use crate::world::serve::{Answer, Scratch};
+use crate::world::start::is_an_answer;
+use crate::world::told::Told;
+use crate::world::watch::Watch;
+use crate::world::{damage, interrupt, look};
+
+/// Slices after which something that should come to an end is given up; the longest takes a few hundred.
+const SLICES_MAX: u32 = 100_000;
+
+/// Bytes of a slice of a host's work, at least: small, so that partitions take turns often.
+const SLICE_BYTES: u64 = 4096;
+
+/// A world with hosts.
+pub(super) struct HostWorld<'a> {
+    pub(super) schedule: &'a Schedule,
+    pub(super) members: Vec<Member>,
+    pub(super) cluster: Cluster,
+    pub(super) workspace: Workspace,
+    pub(super) polled: Polled,
+    pub(super) recorder: Recorder,
+    pub(super) scratch: Scratch,
+    pub(super) snapshot: Snapshot,
+    injections: Vec<Injection>,
+    /// Calls of the step so far, on the node that it is about.
+    pub(super) calls: Vec<DiskEvent>,
+    pub(super) outcome: Outcome,
+    pub(super) failures: Vec<Failure>,
+    pub(super) expects: bool,
+    pub(super) meter: Meter,
+    pub(super) step: u32,
+    pub(super) told: Option<Told>,
+    pending: Option<Pending>,
+    until: Option<u32>,
+    moment: Option<Moment>,
+    plants_promise: bool,
+}
+
+/// Runs one schedule on nodes with hosts.
+pub(in crate::world) fn run(
+    schedule: &Schedule,
+    arena: &mut Arena,
+    tally: &mut Tally,
+    watch: Watch,
+) -> Report {
+    let mut world = HostWorld::begin(schedule, arena, tally, watch);
+    for (index, step) in schedule.steps.iter().enumerate() {
+        world.step = u32::try_from(index).expect("a schedule is short");
+        world.do_step(step, tally);
+        if watch.until == Some(world.step) {
+            let pending = world.pending.take();
+            world.moment = Some(world.moment_of(pending));
+            return world.end(arena, tally);
+        }
+    }
+    world.settle(tally);
+    world.end(arena, tally)
+}
+
+impl<'a> HostWorld<'a> {
+    fn begin(schedule: &'a Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Self {
+        let header = &schedule.world;
+        let geometry =
+            Geometry::new(header.sector_bytes, header.page_bytes).expect("a schedule's geometry was checked");
+        let members = (0..header.nodes).map(|_| {
+            let disk = match arena.disks.pop() {
+                Some(disk) => {
+                    disk.reset(geometry, header.filesystem);
+                    disk
+                }
+                None => SimDisk::new(geometry, header.filesystem),
+            };
+            Member::new(disk, header.partitions.iter().map(|partition| Slot::new(*partition)).collect())
+        });
+        let workspace = match arena.workspace.take() {
+            Some((bytes, workspace)) if bytes == header.window_bytes => workspace,
+            Some(_) | None => Workspace::new(header.window_bytes as usize),
+        };
+        let mut recorder = std::mem::take(&mut arena.recorder);
+        recorder.reset(watch.keeps_events);
+        let mut world = Self {
+            schedule,
+            members: members.collect(),
+            cluster: Cluster::default(),
+            workspace,
+            polled: Polled::default(),
+            recorder,
+            scratch: std::mem::take(&mut arena.scratch),
+            snapshot: std::mem::take(&mut arena.snapshot),
+            injections: std::mem::take(&mut arena.injections),
+            calls: Vec::new(),
+            outcome: Outcome::new(),
+            failures: Vec::new(),
+            expects: schedule.steps.iter().any(Step::is_expectation),
+            meter: arena.meter,
+            step: 0,
+            told: watch.keeps_events.then(Told::default),
+            pending: None,
+            until: watch.until,
+            moment: None,
+            plants_promise: watch.plants_promise,
+        };
+        world.meter.enter(Phase::Write);
+        world.create_partitions(tally);
+        world
+    }
+
+    /// Before the first step every node is up, and every partition of the header is made and served.
+    fn create_partitions(&mut self, tally: &mut Tally) {
+        for partition in &self.schedule.world.partitions {
+            let key = self.cluster.new_life(partition.namespace);
+            self.cluster.commit(0, Command::Create(key));
+        }
+        for m in 0..self.members.len() {
+            self.members[m].host = Some(self.members[m].new_host());
+            self.start_host(m);
+            self.members[m].hear(&self.cluster, 0);
+            self.take_commands(m).expect("a disk without faults takes records");
+            self.make_first_partitions(m);
+            self.note_events(m, &Sight::default(), tally);
+            for index in 0..self.members[m].node.slots.len() {
+                assert!(self.members[m].is_served(index), "a partition is made on a disk without faults");
+            }
+            self.members[m].node.disk.record(true);
+        }
+    }
+
+    /// Makes every partition, and lays the superblock that a world begins with before it is looked at.
+    fn make_first_partitions(&mut self, m: usize) {
+        let member = &mut self.members[m];
+        let host = member.host.as_mut().expect("the node is up");
+        for slot in &member.node.slots {
+            host.queue_insert(slot.header.namespace).expect("it was created");
+        }
+        let limit = slice_bytes(self.schedule);
+        while host.apply_inserts(&member.node.disk, &mut self.workspace, limit) == Progress::More {
+            for slot in &member.node.slots {
+                let Some(frontier) = slot.header.superblock_frontier else { continue };
+                let is_bare = look::file(
+                    &member.node.disk,
+                    &slot.components,
+                    &recovery_core::format::SuperblockSlot::A.name(),
+                )
+                .is_none();
+                if is_bare && look::directory(&member.node.disk, &slot.components).is_some() {
+                    look::lay_superblock(&member.node.disk, &slot.components, frontier)
+                        .expect("a disk without faults takes a superblock");
+                }
+            }
+        }
+    }
+
+    pub(super) fn do_step(&mut self, step: &Step, tally: &mut Tally) {
+        self.meter.enter(phase_of(&step.action));
+        self.recorder.at(step.node.0, self.step);
+        self.recorder.note(EventCode::Step, word(step.action.word()), 0, 0);
+        self.calls.clear();
+        let m = usize::from(step.node.0);
+        if m >= self.members.len() {
+            self.miss(step, tally);
+            return;
+        }
+        self.interrupt(m, step, tally);
+        let sight = self.sight_before(m, step, tally);
+        self.members[m].node.disk.begin_step(&self.injections);
+        let answer = self.act(m, step, tally);
+        self.remember(m, step, answer);
+        let ended = self.members[m].node.disk.end_step();
+        self.note_calls(m, tally);
+        tally.missed += u64::from(ended.missed) + u64::from(answer == Answer::Missed);
+        let is_ready = self.injections.len() == step.interruptions.len();
+        let is_missed = answer == Answer::Missed || ended.missed > 0 || !is_ready;
+        if let Some(told) = self.told.as_mut().filter(|_| is_missed) {
+            told.missed.push(self.step);
+        }
+        if answer == Answer::Missed {
+            self.recorder.note(EventCode::Missed, word(step.action.word()), 0, 0);
+        }
+        self.look_behind(m, step, sight, ended.crashed.is_some(), tally);
+        if let Some(restart) = ended.crashed {
+            let crash = step.interruptions.iter().find_map(|interruption| match interruption {
+                Interruption::Crash(inside) if inside.crash.restart() == restart => Some(&inside.crash),
+                Interruption::Crash(_) | Interruption::Fault(_) => None,
+            });
+            self.go_down(m, crash.expect("a crash inside a step is one of its interruptions"), tally);
+        }
+        self.follow(tally);
+    }
+
+    fn miss(&mut self, step: &Step, tally: &mut Tally) {
+        tally.missed += 1;
+        self.recorder.note(EventCode::Missed, word(step.action.word()), 0, 0);
+        if let Some(told) = &mut self.told {
+            told.missed.push(self.step);
+        }
+    }
+
+    /// Makes ready what is to go wrong inside the step.
+    fn interrupt(&mut self, m: usize, step: &Step, tally: &mut Tally) {
+        self.injections.clear();
+        for interruption in &step.interruptions {
+            match interrupt::injection(&self.members[m].node, interruption) {
+                Some(injection) => self.injections.push(injection),
+                None => tally.missed += 1,
+            }
+            if let Interruption::Fault(inside) = interruption
+                && (!inside.fault.kind.is_legal() || self.is_told_late(m, &inside.fault, inside.at.on))
+            {
+                // A step of a host makes calls for every partition, so the fault may hit any of them.
+                damage::mark_damaged(&mut self.members[m].node, &inside.fault, step.action.partition(), true);
+                self.members[m].was_lied_to = true;
+            }
+        }
+        self.note_damage(m);
+    }
+
+    /// Whether what the fault does to a call is reported by a later one.
+    pub(super) fn is_told_late(&self, m: usize, fault: &Fault, on: Option<Call>) -> bool {
+        let disturbance = interrupt::disturbance(&self.members[m].node, fault);
+        let filesystem = self.schedule.world.filesystem;
+        disturbance.is_some_and(|disturbance| interrupt::is_told_late(filesystem, &disturbance, on))
+    }
+
+    /// What was to go wrong inside the step is over.
+    pub(super) fn forget_injections(&mut self) {
+        self.injections.clear();
+    }
+
+    /// Keeps in mind which partitions were ever damaged.
+    pub(super) fn note_damage(&mut self, m: usize) {
+        let Member { node, extras, .. } = &mut self.members[m];
+        for (slot, extra) in node.slots.iter().zip(extras) {
+            extra.was_damaged |= !slot.truth.damages.is_empty();
+        }
+    }
+
+    /// Whether anything is to go wrong inside the step, or lies in wait.
+    pub(super) fn is_disturbed(&self, m: usize) -> bool {
+        !self.injections.is_empty() || self.members[m].node.is_waiting
+    }
+
+    /// Whether every call of the step so far did what it said, and none failed.
+    pub(super) fn is_calm(&self, m: usize) -> bool {
+        let fails = |call: &DiskEvent| call.errno.is_some_and(|errno| !is_an_answer(errno));
+        !self.is_disturbed(m) && !self.calls.iter().any(fails)
+    }
+
+    /// Whether what is to go wrong may put bytes where nobody asked for them, or show what is not there.
+    pub(super) fn has_liars(&self, m: usize) -> bool {
+        let mut lies = self.members[m].node.lies;
+        for injection in &self.injections {
+            lies.add(&injection.disturbance, injection.times);
+        }
+        lies.reads || lies.successes
+    }
+
+    /// Keeps what a scenario may ask about: how the last call of a client failed, and that an answer is the
+    /// last thing that happened.
+    fn remember(&mut self, m: usize, step: &Step, answer: Answer) {
+        let is_look = step.is_expectation() || matches!(step.action, crate::schedule::Action::Poll(_));
+        if is_look {
+            return;
+        }
+        for slot in &mut self.members[m].node.slots {
+            slot.last.reply = None;
+        }
+        let error = match answer {
+            Answer::Failed(code) => Some(code),
+            Answer::Done | Answer::Missed => None,
+        };
+        if let Some(index) = step.action.partition().and_then(|namespace| self.members[m].index_of(namespace))
+        {
+            self.members[m].node.slots[index].last.error = error;
+        }
+        if let (Some(told), Some(code)) = (&mut self.told, error) {
+            told.errors.push((self.step, code));
+        }
+    }
+
+    /// Moves the disk's own events into the digest.
+    pub(super) fn note_calls(&mut self, m: usize, tally: &mut Tally) {
+        let before = self.meter.enter(Phase::Digest);
+        let mut calls = Vec::new();
+        self.members[m].node.disk.take_events(&mut calls);
+        if let Some(told) = &mut self.told {
+            told.calls(self.recorder.count(), &calls, &self.members[m].node.disk);
+        }
+        for call in &calls {
+            let a = u64::from(call.object) << 8 | call.call as u64;
+            match call.errno {
+                None => self.recorder.note(EventCode::Call, a, call.position, call.length),
+                Some(errno) => {
+                    *tally.call_errors.entry(call.call).or_default() += u64::from(!is_an_answer(errno));
+                    let is_sync = matches!(call.call, Call::Sync | Call::SyncDirectory);
+                    self.members[m].has_sync_failed |= is_sync;
+                    self.members[m].had_failed_sync |= is_sync;
+                    let number = u64::from(errno.raw().unsigned_abs());
+                    self.recorder.note(EventCode::CallFailed, a, call.position, number);
+                }
+            }
+        }
+        self.calls.extend_from_slice(&calls);
+        self.meter.enter(before);
+    }
+
+    /// Something of this step on a node is wrong.
+    pub(super) fn fail(
+        &mut self,
+        partition: Option<Namespace>,
+        violation: Violation,
+        recovery_step: &'static str,
+        remark: Option<String>,
+    ) {
+        self.failures.push(Failure { violation, partition, remark, step: self.step, recovery_step });
+    }
+
+    /// Something came to no end.
+    pub(super) fn fail_endless(&mut self, recovery_step: &'static str) {
+        let violation = Violation::new(Check::I20, "slices of one pass", Value::Code("an end"), Value::None);
+        self.fail(None, violation, recovery_step, None);
+    }
+
+    pub(super) fn will_end_behind(&self) -> bool {
+        self.until == Some(self.step)
+    }
+
+    pub(super) fn set_pending(&mut self, pending: Pending) {
+        self.pending = Some(pending);
+    }
+
+    pub(super) fn takes_planted_promise(&mut self) -> bool {
+        std::mem::take(&mut self.plants_promise)
+    }
+
+    fn end(mut self, arena: &mut Arena, tally: &mut Tally) -> Report {
+        self.meter.enter(Phase::Digest);
+        for member in &self.members {
+            self.outcome.disk(&member.node.disk);
+        }
+        tally.worlds += 1;
+        *tally.filesystems.entry(self.schedule.world.filesystem).or_default() += 1;
+        for member in &self.members {
+            judge::count_faults(&member.node.disk.fault_tally(), tally);
+        }
+        let report = Report {
+            digest: self.recorder.digest(),
+            outcome: self.outcome.finish(),
+            failures: self.failures,
+            events: self.recorder.take_kept(),
+            told: self.told,
+            moment: self.moment,
+        };
+        self.meter.enter(Phase::Generate);
+        arena.meter = self.meter;
+        arena.disks.extend(self.members.into_iter().map(|member| {
+            assert!(member.node.slots.iter().all(|slot| matches!(slot.service, Service::Down)));
+            member.node.disk
+        }));
+        arena.workspace = Some((self.schedule.world.window_bytes, self.workspace));
+        arena.recorder = self.recorder;
+        arena.scratch = self.scratch;
+        arena.snapshot = self.snapshot;
+        arena.injections = self.injections;
+        report
+    }
+}
+
+/// Bytes of a slice of a host's work.
+pub(super) fn slice_bytes(schedule: &Schedule) -> u64 {
+    u64::from(schedule.world.window_bytes).clamp(SLICE_BYTES, 16 * SLICE_BYTES)
+}
+
+/// Goes on until it is done; says whether it came to an end.
+pub(super) fn to_the_end(mut slice: impl FnMut() -> Progress) -> bool {
+    (0..SLICES_MAX).any(|_| slice() == Progress::Done)
+}
+
+/// Which of `count` goes on next, by a word of the schedule's: its step, and the turn.
+pub(super) fn turn(step: u32, turn: u32, count: usize) -> usize {
+    let word = (u64::from(step) << 32 | u64::from(turn)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+    usize::try_from(word % count as u64).expect("a remainder fits")
+}

@@ -1,0 +1,162 @@
+//! What must follow once everything is well again: faults end, links come up, nodes start, and every partition is
+//! served whole, or not for a reason that is true.
+//!
+//! Promises: at most [`PASSES_MAX`] passes of each node, with all checks of a step. Leaves out: worlds that end behind
+//! a step that somebody asked for.
+
+use recovery_core::host::PartitionState;
+
+use super::run::HostWorld;
+use crate::oracle::Content;
+use crate::oracle::invariants::{Replica, check_settled};
+use crate::run::tally::Tally;
+use crate::schedule::{Action, LinkState, NodeId, Step};
+use crate::world::look;
+use crate::world::node::Lies;
+
+/// Passes of each node within which all is to be well: one to judge and make, three because a range must be unreadable
+/// at three tries before a peer is asked for it, one for the copy, one to follow.
+const PASSES_MAX: u32 = 6;
+
+impl HostWorld<'_> {
+    pub(super) fn settle(&mut self, tally: &mut Tally) {
+        self.step = u32::try_from(self.schedule.steps.len()).expect("a schedule is short");
+        self.forget_injections();
+        for member in &mut self.members {
+            member.node.disk.disarm();
+            member.node.disk.set_read_only(false);
+            (member.node.is_waiting, member.node.lies) = (false, Lies::default());
+            member.link = LinkState::Up;
+        }
+        for m in 0..self.members.len() {
+            if self.members[m].node.is_up {
+                self.do_on(m, Action::Crash(crate::schedule::Crash::Process), tally);
+            }
+            self.do_on(m, Action::Start, tally);
+        }
+        for _ in 0..PASSES_MAX {
+            for m in 0..self.members.len() {
+                self.do_on(m, Action::Reconcile, tally);
+                self.ask_peers(m, tally);
+            }
+            if self.is_settled() {
+                break;
+            }
+            self.leave_gaps(tally);
+        }
+        self.check_all_settled();
+    }
+
+    fn do_on(&mut self, m: usize, action: Action, tally: &mut Tally) {
+        let node = NodeId(u8::try_from(m).expect("a world has few nodes"));
+        self.do_step(&Step { node, ..Step::new(action) }, tally);
+    }
+
+    /// Asks peers, one after the other, for what a node waits for.
+    fn ask_peers(&mut self, m: usize, tally: &mut Tally) {
+        for index in 0..self.members[m].node.slots.len() {
+            let partition = self.members[m].node.slots[index].header.namespace;
+            for peer in 0..self.members.len() {
+                let is_waiting = self.members[m].host.as_ref().and_then(|host| host.state(partition))
+                    == Some(PartitionState::Rebuilding);
+                let offers =
+                    self.members[peer].host.as_ref().is_some_and(|host| host.offer(partition).is_some());
+                if is_waiting && offers && peer != m {
+                    let from = NodeId(u8::try_from(peer).expect("a world has few nodes"));
+                    self.do_on(m, Action::Transfer { partition, from }, tally);
+                }
+            }
+        }
+    }
+
+    /// Where no node serves a partition, and some wait for offsets that nobody holds, the one that holds most goes
+    /// on without them.
+    fn leave_gaps(&mut self, tally: &mut Tally) {
+        for index in 0..self.schedule.world.partitions.len() {
+            let namespace = self.schedule.world.partitions[index].namespace;
+            let Some(key) = self.cluster.target(namespace) else { continue };
+            if (0..self.members.len()).any(|m| self.members[m].is_served(index)) {
+                continue;
+            }
+            let gap_of = |m: &usize| {
+                let host = self.members[*m].host.as_ref()?;
+                let statistics =
+                    host.statistics(namespace).filter(|statistics| statistics.code == Some("gap"))?;
+                assert!(statistics.state == PartitionState::Rebuilding, "only who waits lacks a gap");
+                host.wanted(namespace).first().and_then(|gap| Some((gap.first, gap.next?)))
+            };
+            let most = (0..self.members.len()).filter_map(|m| Some((gap_of(&m)?, m))).max();
+            let Some(((first, next), m)) = most else { continue };
+            self.cluster.leave_gap(key, first, next);
+            let member = &mut self.members[m];
+            let host = member.host.as_mut().expect("it waits");
+            host.nobody_holds_gap(&member.node.disk, namespace).expect("it waits for a gap");
+            self.do_on(m, Action::Reconcile, tally);
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.partitions().all(|(namespace, replicas)| {
+            let is_meant = self.cluster.target(namespace).is_some();
+            replicas.iter().all(|replica| match replica.state {
+                Some(PartitionState::Served) => is_meant && replica.is_whole,
+                None => !is_meant && !replica.has_files,
+                Some(_) => false,
+            })
+        })
+    }
+
+    fn check_all_settled(&mut self) {
+        let found: Vec<_> = self
+            .partitions()
+            .filter_map(|(namespace, replicas)| {
+                let is_meant = self.cluster.target(namespace).is_some();
+                check_settled(&replicas, is_meant).map(|(at, violation)| (namespace, at, violation))
+            })
+            .collect();
+        for (namespace, at, violation) in found {
+            let code = self.members[at].host.as_ref().and_then(|host| host.statistics(namespace));
+            let code = code.and_then(|statistics| statistics.code).unwrap_or("none");
+            let remark = Some(format!("in the end, on node {at}, with code {code}"));
+            self.fail(Some(namespace), violation, "reconcile", remark);
+        }
+    }
+
+    /// Every partition, with its replicas.
+    fn partitions(&self) -> impl Iterator<Item = (recovery_core::units::Namespace, Vec<Replica>)> {
+        let headers = self.schedule.world.partitions.iter().enumerate();
+        headers.map(|(index, header)| {
+            let replicas = (0..self.members.len()).map(|m| self.replica(m, index)).collect();
+            (header.namespace, replicas)
+        })
+    }
+
+    fn replica(&self, m: usize, index: usize) -> Replica {
+        let member = &self.members[m];
+        let (slot, extra) = (&member.node.slots[index], &member.extras[index]);
+        let namespace = slot.header.namespace;
+        let host = member.host.as_ref();
+        let writer = host.and_then(|host| host.writer(namespace));
+        let end = self.cluster.target(namespace).map(|key| self.cluster.end(key));
+        let is_whole = self.members.len() == 1
+            || writer.is_some_and(|writer| end.is_some_and(|end| writer.next_offset() >= end));
+        let components = &slot.components;
+        let disk = &member.node.disk;
+        let image = look::image(disk, components);
+        let has_files = look::directory(disk, components).is_some()
+            || look::has_sibling(disk, components, b".rebuild")
+            || !image.fences.is_empty();
+        Replica {
+            state: host.and_then(|host| host.state(namespace)),
+            was_damaged: extra.was_damaged,
+            was_lied_to: member.was_lied_to,
+            is_whole,
+            has_files,
+            holds_more: extra.holds_more,
+            is_unreadable: image.directory.entries.iter().any(|entry| match &entry.content {
+                Content::File(file) => !file.unreadable.is_empty(),
+                Content::Unopenable | Content::Directory | Content::Other => false,
+            }),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! What is looked at around a step: each partition that the step may judge, alone and undisturbed, on the same disk
+//! before it; and what became of it.
+//!
+//! Promises: looking leaves no trace on the disk. Every start of a partition alone is held to all checks of a start;
+//! what the host makes of it, beside its neighbours, must be the same where nothing goes wrong (I21). Leaves out:
+//! faults inside the step, of which only what they leave is checked.
+
+use recovery_core::decide::Disposition;
+use recovery_core::host::PartitionState;
+use recovery_core::storage::Name;
+use recovery_core::wal::Key;
+
+use super::run::HostWorld;
+use crate::oracle::invariants::{
+    Alone, adopted_strangers, check_alone_alike, check_nonzero_bytes, check_refused_untouched,
+    check_verified_bytes,
+};
+use crate::oracle::{Check, Forgotten, PartitionImage, judge};
+use crate::run::tally::Tally;
+use crate::schedule::{Action, Step};
+use crate::world::boot::{self, Boot};
+use crate::world::event::{EventCode, word};
+use crate::world::look;
+use crate::world::meter::Phase;
+use crate::world::start::{Circumstances, bytes_read};
+
+/// What was seen before a step, for each slot.
+#[derive(Default)]
+pub(super) struct Sight {
+    pub(super) looks: Vec<Option<Look>>,
+}
+
+/// One partition before a step.
+pub(super) struct Look {
+    /// Which life.
+    key: Key,
+    /// What lay there as reads saw it.
+    seen: PartitionImage,
+    unsettled: Vec<(u32, Forgotten)>,
+    /// What the host said of it.
+    state: Option<PartitionState>,
+    /// What a start of it alone came to, and what went wrong in that.
+    alone: Option<(Boot, Circumstances)>,
+}
+
+impl Sight {
+    pub(super) fn before(&self, index: usize) -> Option<&PartitionImage> {
+        self.looks.get(index)?.as_ref().map(Look::settled)
+    }
+}
+
+impl Look {
+    /// What a start finds: what the medium holds once it is settled.
+    fn settled(&self) -> &PartitionImage {
+        self.alone.as_ref().and_then(|(boot, _)| boot.before.as_ref()).unwrap_or(&self.seen)
+    }
+}
+
+/// Whether a step may touch partitions that are not served.
+const fn touches(action: &Action) -> bool {
+    match action {
+        Action::Start
+        | Action::Reconcile
+        | Action::ApplyInserts
+        | Action::QueueInsert(_)
+        | Action::Create(_)
+        | Action::Delete(_)
+        | Action::Confirm(_)
+        | Action::AcceptLoss(_)
+        | Action::Transfer { .. } => true,
+        Action::Append(_)
+        | Action::Plant(_)
+        | Action::Flush(_)
+        | Action::Roll(_)
+        | Action::Checkpoint(_)
+        | Action::Retain(_)
+        | Action::Stop
+        | Action::Poll(_)
+        | Action::Crash(_)
+        | Action::Fault { .. }
+        | Action::Evict(_)
+        | Action::Link(_)
+        | Action::Expect(_)
+        | Action::Either(_) => false,
+    }
+}
+
+impl HostWorld<'_> {
+    /// Looks at what a step may touch.
+    pub(super) fn sight_before(&mut self, m: usize, step: &Step, tally: &mut Tally) -> Sight {
+        let is_start = matches!(step.action, Action::Start) && !self.members[m].node.is_up;
+        if !touches(&step.action) || (self.members[m].host.is_none() && !is_start) {
+            return Sight::default();
+        }
+        if is_start && self.takes_planted_promise() {
+            self.members[m].node.slots[0].truth.invent_promise();
+        }
+        let phase = self.meter.enter(Phase::Oracle);
+        let may_judge = is_start || matches!(step.action, Action::Reconcile | Action::ApplyInserts);
+        let looks = (0..self.members[m].node.slots.len()).map(|index| {
+            let member = &self.members[m];
+            let slot = &member.node.slots[index];
+            let host = member.host.as_ref();
+            let state = host.and_then(|host| host.state_of(&member.key(index)));
+            let extra = &member.extras[index];
+            let is_elsewhere = extra.is_deleted || extra.is_crowded || state == Some(PartitionState::Created);
+            if state == Some(PartitionState::Served) || is_elsewhere {
+                return None;
+            }
+            // What a crash has left of an installation is ended first, which is the host's.
+            let components = &slot.components;
+            let complete = Name::new(b"COMPLETE").expect("a short word is a name");
+            if look::has_sibling(&member.node.disk, components, b".rebuild")
+                || look::file(&member.node.disk, components, &complete).is_some()
+            {
+                return None;
+            }
+            let is_judged = match state {
+                None => is_start,
+                Some(PartitionState::Unavailable | PartitionState::Recovering) => may_judge,
+                Some(_) => false,
+            };
+            let disk = &member.node.disk;
+            let seen = look::image(disk, &slot.components);
+            let unsettled = look::unsettled(disk, &slot.components);
+            let key = member.key(index);
+            let alone = if is_judged { self.start_alone(m, index, tally) } else { None };
+            Some(Look { key, seen, unsettled, state, alone })
+        });
+        let looks = looks.collect();
+        self.meter.enter(phase);
+        Sight { looks }
+    }
+
+    /// Starts one partition on a disk that is put back afterwards.
+    fn start_alone(&mut self, m: usize, index: usize, tally: &mut Tally) -> Option<(Boot, Circumstances)> {
+        let member = &self.members[m];
+        let (disk, slot) = (&member.node.disk, &member.node.slots[index]);
+        look::directory(disk, &slot.components)?;
+        disk.snapshot(&mut self.snapshot);
+        let phase = self.meter.enter(Phase::Recover);
+        disk.begin_step(&[]);
+        let mut events = Vec::new();
+        disk.take_events(&mut events);
+        let (mut boot, service) =
+            boot::start(disk, slot, &mut self.workspace, &mut self.meter, boot::Sight::MEDIUM);
+        self.meter.enter(phase);
+        disk.take_events(&mut events);
+        // Its handles go with the disk that it was started on.
+        drop(service);
+        disk.restore(&self.snapshot);
+        boot.keep_forgotten(&events);
+        let lies = member.node.lies;
+        let fails = |call: &crate::disk::Event| {
+            call.errno.is_some_and(|errno| !crate::world::start::is_an_answer(errno))
+        };
+        let circumstances = Circumstances {
+            is_calm: !lies.successes && !events.iter().any(fails),
+            is_disturbed: member.node.is_waiting,
+            goes_down: false,
+            writes_land: !lies.successes,
+            lies_at_most_once: !lies.lasts,
+            sees_truth: !lies.reads,
+            bytes_read: bytes_read(&events),
+            window_bytes: u64::from(self.schedule.world.window_bytes),
+        };
+        judge::count(&boot.facts, &boot.verdict, tally);
+        Some((boot, circumstances))
+    }
+
+    /// Looks at what became of everything.
+    pub(super) fn look_behind(
+        &mut self,
+        m: usize,
+        step: &Step,
+        mut sight: Sight,
+        has_crashed: bool,
+        tally: &mut Tally,
+    ) {
+        let phase = self.meter.enter(Phase::Oracle);
+        self.judge_alone(m, &mut sight);
+        let judged = self.note_events(m, &sight, tally);
+        let is_calm = self.is_calm(m) && !has_crashed;
+        for (index, look) in sight.looks.iter().enumerate() {
+            if let Some(look) = look.as_ref().filter(|look| look.key == self.members[m].key(index)) {
+                self.look_at_bytes(m, index, step, look, judged.contains(&index));
+                if is_calm && judged.contains(&index) {
+                    self.compare(m, index, look);
+                }
+            }
+        }
+        if !has_crashed {
+            self.look_at_the_dark(m);
+        }
+        if self.expects {
+            for (index, look) in sight.looks.into_iter().enumerate() {
+                if let Some((boot, _)) = look.and_then(|look| look.alone) {
+                    self.members[m].node.slots[index].last.boot = Some(Box::new(boot));
+                }
+            }
+        }
+        self.meter.enter(phase);
+    }
+
+    /// Holds every start alone to all checks of a start.
+    fn judge_alone(&mut self, m: usize, sight: &mut Sight) {
+        for index in 0..sight.looks.len() {
+            let Some(Look { alone: Some((boot, circumstances)), .. }) = &sight.looks[index] else { continue };
+            let key = self.members[m].key(index);
+            let is_owed = !self.cluster.is_deleted(key) && !self.members[m].was_lied_to;
+            if let Some(first) = boot.facts.segments.first() {
+                self.members[m].node.slots[index].truth.learn_floor(first.start.offset());
+            }
+            let Self { members, meter, .. } = self;
+            let slot = &members[m].node.slots[index];
+            let view = circumstances.view(slot, boot);
+            let mut violations = if is_owed { judge::judge(&view, meter) } else { Vec::new() };
+            let strangers = adopted_strangers(&view);
+            let (remark, recovery_step) = (boot.remark(), boot.recovery_step());
+            let code = word(judge::verdict_code(&boot.verdict));
+            let next = boot.verdict.next_offset.map_or(u64::MAX, recovery_core::units::Offset::get);
+            if let Some(told) = &mut self.told {
+                told.boot(self.step, key.namespace, boot);
+            }
+            self.outcome.verdict(key.namespace, &boot.verdict);
+            self.recorder.note(EventCode::Verdict, key.namespace.packed(), code, next);
+            let extra = &self.members[m].extras[index];
+            if extra.accepting.is_some() || extra.installing.is_some() {
+                // What an operator gives up is gone, and what a peer gave is not told of yet.
+                violations.retain(|violation| {
+                    !matches!(
+                        violation.check,
+                        Check::I05 | Check::I06 | Check::I07 | Check::I13 | Check::Reference
+                    )
+                });
+            }
+            for violation in violations {
+                self.fail(Some(key.namespace), violation, recovery_step, remark.clone());
+            }
+            self.members[m].node.slots[index].truth.strangers.extend(strangers);
+        }
+    }
+
+    /// I01, I02, I04: what lay there is there, in place or in a fence; and what stays dark is untouched.
+    fn look_at_bytes(&mut self, m: usize, index: usize, step: &Step, look: &Look, was_judged: bool) {
+        let member = &self.members[m];
+        let slot = &member.node.slots[index];
+        let key = member.key(index);
+        let was_removed = member.extras[index].is_deleted || self.cluster.is_deleted(key);
+        let is_copied = member.extras[index].installing.is_some();
+        // What was not settled may be dropped by the next who settles it.
+        let may_be_dropped = !look.unsettled.is_empty() || member.was_lied_to || member.had_failed_sync;
+        let was_settled = look.alone.as_ref().is_some_and(|(boot, _)| boot.before.is_some());
+        let is_shown = !may_be_dropped || (was_judged && was_settled);
+        let may_lie = self.has_liars(m) || (self.is_disturbed(m) && member.was_lied_to);
+        if was_removed || may_lie || is_copied || !is_shown {
+            return;
+        }
+        let after = look::image(&member.node.disk, &slot.components);
+        let failed = |number: u32| {
+            self.calls.iter().any(|call| {
+                call.call == recovery_core::storage::Call::Sync
+                    && call.errno.is_some()
+                    && call.object == number
+            })
+        };
+        let forgotten: Vec<Forgotten> = look
+            .unsettled
+            .iter()
+            .filter(|(number, _)| failed(*number))
+            .map(|(_, forgotten)| forgotten.clone())
+            .collect();
+        let state = member.host.as_ref().and_then(|host| host.state_of(&key));
+        let is_dark = |state| matches!(state, Some(PartitionState::Refused | PartitionState::Rebuilding));
+        let is_acted_on = matches!(&step.action, Action::AcceptLoss(_) | Action::Transfer { .. })
+            && step.action.partition() == Some(key.namespace);
+        // One that would be served alone waits for a peer's offsets, and has been repaired.
+        let is_repaired = look.alone.as_ref().is_some_and(|(boot, _)| boot.verdict.is_served());
+        let was_dark = look.state.is_none() || is_dark(look.state);
+        let stays_dark = is_dark(state) && !is_acted_on && was_dark && !is_repaired;
+        let against = |before: &PartitionImage| {
+            let mut violations = Vec::new();
+            if !is_acted_on {
+                if forgotten.is_empty() {
+                    violations.extend(check_verified_bytes(before, &after));
+                }
+                violations.extend(check_nonzero_bytes(before, &after, &forgotten));
+            }
+            if stays_dark && forgotten.is_empty() {
+                violations.extend(check_refused_untouched(before, &after));
+            }
+            violations
+        };
+        let mut violations = against(look.settled());
+        // A start that something cut short may not have come to settle: then what was seen is still there.
+        if !violations.is_empty() && against(&look.seen).is_empty() {
+            violations.clear();
+        }
+        for violation in violations {
+            self.fail(Some(key.namespace), violation, "fence", None);
+        }
+    }
+
+    /// I21: beside its neighbours it is what it is alone.
+    fn compare(&mut self, m: usize, index: usize, look: &Look) {
+        let Some((boot, _)) = &look.alone else { return };
+        let member = &self.members[m];
+        let key = member.key(index);
+        let Some(host) = &member.host else { return };
+        let (Some(state), Some(statistics)) =
+            (host.state_of(&key), host.statistics(key.namespace).filter(|statistics| statistics.key == key))
+        else {
+            return;
+        };
+        let after = look::image(&member.node.disk, &member.node.slots[index].components);
+        let is_served = boot.is_serving();
+        let reason = match &boot.verdict.disposition {
+            Disposition::Refuse(reason) => Some(reason.code()),
+            Disposition::Serve | Disposition::ServeFrom { .. } | Disposition::Unavailable(_) => None,
+        };
+        let alone = Alone {
+            is_served,
+            leaves_gap: matches!(boot.verdict.disposition, Disposition::ServeFrom { .. }),
+            reason,
+            has_peers: self.members.len() > 1,
+            next_offset: boot.verdict.next_offset,
+        };
+        let violation = check_alone_alike(&alone, state, statistics.code, statistics.next_offset)
+            .or_else(|| crate::oracle::invariants::check_bytes_alike(&boot.after, &after));
+        if let Some(violation) = violation {
+            self.fail(Some(key.namespace), violation, "boot", boot.remark());
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What a host tells, held against what lies on its disk (I23), and kept for the digest.
+//!
+//! Promises: each event is looked at when the step that it came of is over. Leaves out: wording, which the core's own
+//! tests hold to its snapshots.
+
+use std::collections::BTreeSet;
+
+use recovery_core::host::HostEvent;
+use recovery_core::units::Namespace;
+use recovery_core::wal::{Key, Stage};
+
+use super::run::HostWorld;
+use super::sight::Sight;
+use crate::oracle::invariants::{Place, Said, check_said};
+use crate::run::tally::Tally;
+use crate::world::event::{EventCode, word};
+use crate::world::look;
+
+impl HostWorld<'_> {
+    /// Takes what a host has told, and tells the truth of it; returns the slots whose newest life was judged.
+    pub(super) fn note_events(&mut self, m: usize, sight: &Sight, tally: &mut Tally) -> BTreeSet<usize> {
+        let mut judged = BTreeSet::new();
+        self.learn_lives(m);
+        let Some(host) = &mut self.members[m].host else { return judged };
+        let events = host.take_events();
+        for (at, event) in events.iter().enumerate() {
+            let code = code_of(event);
+            let namespace = subject(event).map_or(u64::MAX, |key| key.namespace.packed());
+            self.recorder.note(EventCode::Told, namespace, word(code), number(event));
+            let Some(key) = subject(event) else { continue };
+            let Some(index) = self.members[m].index_of(key.namespace) else { continue };
+            match event {
+                HostEvent::Served { .. } => {
+                    if self.members[m].key(index).incarnation < key.incarnation {
+                        // A creation that nobody knew to hold did.
+                        self.members[m].begin_life(index, key);
+                    }
+                    if self.members[m].key(index) == key {
+                        self.adopt(m, index, sight, tally);
+                        judged.insert(index);
+                    }
+                }
+                HostEvent::Refused { .. } | HostEvent::Unavailable { .. } | HostEvent::Rebuilding { .. } => {
+                    if self.members[m].key(index) == key {
+                        judged.insert(index);
+                    }
+                }
+                HostEvent::MetadataOpened { .. }
+                | HostEvent::MetadataCut(_)
+                | HostEvent::MetadataRefused(_)
+                | HostEvent::MetadataUnavailable(_)
+                | HostEvent::UnknownDirectory(_)
+                | HostEvent::NotListed(_)
+                | HostEvent::Created(_)
+                | HostEvent::Made(_)
+                | HostEvent::Installed(_)
+                | HostEvent::InstallFailed { .. }
+                | HostEvent::Deleting(_)
+                | HostEvent::Deleted(_)
+                | HostEvent::DeleteFailed { .. }
+                | HostEvent::InsertRefused { .. } => {}
+            }
+            // What is said last of a partition is what must be so now.
+            if !events[at + 1..]
+                .iter()
+                .any(|later| subject(later).map(|key| key.namespace) == Some(key.namespace))
+            {
+                self.check_said(m, index, event);
+            }
+        }
+        judged
+    }
+
+    /// A deletion that nobody knew to hold may do so: the metadata log says it when it is read again.
+    fn learn_lives(&mut self, m: usize) {
+        for index in 0..self.members[m].extras.len() {
+            let member = &self.members[m];
+            let key = member.key(index);
+            let Some(registry) = member.host.as_ref().and_then(|host| host.registry()) else { return };
+            let is_gone = registry.get(&key).is_none_or(|entry| entry.stage == Stage::Deleting);
+            if is_gone && !member.extras[index].is_deleted && self.cluster.is_deleted(key) {
+                self.members[m].end_life(index);
+            }
+        }
+    }
+
+    fn check_said(&mut self, m: usize, index: usize, event: &HostEvent) {
+        if self.has_liars(m) || self.members[m].was_lied_to {
+            return;
+        }
+        let member = &self.members[m];
+        let slot = &member.node.slots[index];
+        let namespace: Namespace = slot.header.namespace;
+        let disk = &member.node.disk;
+        let mut place = Place {
+            has_directory: look::directory(disk, &slot.components).is_some(),
+            has_sibling: look::has_sibling(disk, &slot.components, b".rebuild"),
+            copies: 0,
+            unexplained: 0,
+            fences: 0,
+        };
+        for fence in look::image(disk, &slot.components).fences {
+            place.fences += 1;
+            place.unexplained += u64::from(fence.image.find(b"REASON.toml").is_none());
+            place.copies += fence.image.entries.len() as u64 - u64::from(place.unexplained == 0);
+        }
+        let said = match event {
+            HostEvent::Served { next_offset, messages, cut, copies, .. } => {
+                let writer = member.host.as_ref().and_then(|host| host.writer(namespace));
+                let Some(writer) = writer else { return };
+                Said::Served {
+                    next: (next_offset.get(), writer.next_offset().get()),
+                    messages: (*messages, slot.truth.living_messages()),
+                    cut: cut.get(),
+                    copies: *copies,
+                }
+            }
+            HostEvent::Refused { reason, .. } => Said::Refused {
+                is_missing: matches!(reason, recovery_core::decide::Reason::MissingPartition { .. }),
+            },
+            HostEvent::Deleted(_) => Said::Deleted,
+            HostEvent::Made(_) => Said::Made,
+            HostEvent::Installed(_) => Said::Installed,
+            HostEvent::MetadataOpened { .. }
+            | HostEvent::MetadataCut(_)
+            | HostEvent::MetadataRefused(_)
+            | HostEvent::MetadataUnavailable(_)
+            | HostEvent::UnknownDirectory(_)
+            | HostEvent::NotListed(_)
+            | HostEvent::Created(_)
+            | HostEvent::Unavailable { .. }
+            | HostEvent::Rebuilding { .. }
+            | HostEvent::InstallFailed { .. }
+            | HostEvent::Deleting(_)
+            | HostEvent::DeleteFailed { .. }
+            | HostEvent::InsertRefused { .. } => return,
+        };
+        let was_damaged = member.extras[index].was_damaged;
+        if let Some(violation) = check_said(&said, &place, was_damaged) {
+            let remark = Some(event.to_string());
+            self.fail(Some(namespace), violation, "boot", remark);
+        }
+    }
+}
+
+fn subject(event: &HostEvent) -> Option<Key> {
+    match event {
+        HostEvent::MetadataOpened { .. }
+        | HostEvent::MetadataCut(_)
+        | HostEvent::MetadataRefused(_)
+        | HostEvent::MetadataUnavailable(_)
+        | HostEvent::UnknownDirectory(_)
+        | HostEvent::NotListed(_) => None,
+        HostEvent::Created(key)
+        | HostEvent::Made(key)
+        | HostEvent::Served { key, .. }
+        | HostEvent::Refused { key, .. }
+        | HostEvent::Unavailable { key, .. }
+        | HostEvent::Rebuilding { key, .. }
+        | HostEvent::Installed(key)
+        | HostEvent::InstallFailed { key, .. }
+        | HostEvent::Deleting(key)
+        | HostEvent::Deleted(key)
+        | HostEvent::DeleteFailed { key, .. }
+        | HostEvent::InsertRefused { key, .. } => Some(*key),
+    }
+}
+
+/// The words of what a host tells, for whoever reads records.
+pub const HOST_WORDS: [&str; 18] = [
+    "metadata-opened",
+    "metadata-cut",
+    "metadata-refused",
+    "metadata-unavailable",
+    "unknown-directory",
+    "not-listed",
+    "created",
+    "made",
+    "served",
+    "refused",
+    "unavailable",
+    "rebuilding",
+    "installed",
+    "install-failed",
+    "deleting",
+    "deleted",
+    "delete-failed",
+    "insert-refused",
+];
+
+/// The word of an event in a record of the digest.
+const fn code_of(event: &HostEvent) -> &'static str {
+    match event {
+        HostEvent::MetadataOpened { .. } => "metadata-opened",
+        HostEvent::MetadataCut(_) => "metadata-cut",
+        HostEvent::MetadataRefused(_) => "metadata-refused",
+        HostEvent::MetadataUnavailable(_) => "metadata-unavailable",
+        HostEvent::UnknownDirectory(_) => "unknown-directory",
+        HostEvent::NotListed(_) => "not-listed",
+        HostEvent::Created(_) => "created",
+        HostEvent::Made(_) => "made",
+        HostEvent::Served { .. } => "served",
+        HostEvent::Refused { .. } => "refused",
+        HostEvent::Unavailable { .. } => "unavailable",
+        HostEvent::Rebuilding { .. } => "rebuilding",
+        HostEvent::Installed(_) => "installed",
+        HostEvent::InstallFailed { .. } => "install-failed",
+        HostEvent::Deleting(_) => "deleting",
+        HostEvent::Deleted(_) => "deleted",
+        HostEvent::DeleteFailed { .. } => "delete-failed",
+        HostEvent::InsertRefused { .. } => "insert-refused",
+    }
+}
+
+fn number(event: &HostEvent) -> u64 {
+    match event {
+        HostEvent::Served { next_offset, .. } => next_offset.get(),
+        HostEvent::MetadataCut(cut) => cut.length.get(),
+        HostEvent::MetadataOpened { partitions } => *partitions,
+        HostEvent::Refused { reason, .. } => word(reason.code()),
+        HostEvent::Unavailable { cause, .. } => word(cause.code()),
+        HostEvent::InsertRefused { why, .. } => word(why.code()),
+        HostEvent::MetadataRefused(fault) => word(fault.code()),
+        HostEvent::InstallFailed { error, .. } => word(error.code()),
+        HostEvent::MetadataUnavailable(_)
+        | HostEvent::UnknownDirectory(_)
+        | HostEvent::NotListed(_)
+        | HostEvent::Created(_)
+        | HostEvent::Made(_)
+        | HostEvent::Rebuilding { .. }
+        | HostEvent::Installed(_)
+        | HostEvent::Deleting(_)
+        | HostEvent::Deleted(_)
+        | HostEvent::DeleteFailed { .. } => 0,
+    }
+}
