@@ -1,4 +1,4 @@
-//! Any partition directory whatsoever, recovered and held to the law: what the fuzz target runs.
+//! Any partition directory and any schedule whatsoever, held to the law: what the fuzz targets run.
 //!
 //! Promises: the same files that the tests of `recovery-core` use, so that whatever the fuzzer finds is a
 //! test there once its input lies in the corpus. Leaves out: choosing inputs.
@@ -19,4 +19,9 @@ mod recovery_run;
 /// Takes `input` as a partition directory, and panics if recovery breaks the law on it.
 pub fn check(input: &[u8]) {
     image::check::check(&image::Image::of(input));
+}
+
+/// Takes `input` as a schedule, and panics if a check fails in its world.
+pub fn check_schedule(input: &[u8]) {
+    sim::run::fuzzed::check_bytes(input);
 }
