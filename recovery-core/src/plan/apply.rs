@@ -204,9 +204,7 @@ impl<S: Storage> Applying<S> {
                 let place = RunPlace { segment, prefix, position, length, mark };
                 Carrying::start(site, place).map(|task| Task::Carrying(Box::new(task)))
             }
-            Step::StageIndex { segment, sync, .. } => {
-                Staging::start(site, &self.copies, segment, sync).map(Task::Staging)
-            }
+            Step::StageIndex { segment, sync, .. } => Staging::start(site, segment, sync).map(Task::Staging),
             Step::MakeFence
             | Step::WriteReason
             | Step::SyncFence

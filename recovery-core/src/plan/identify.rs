@@ -42,7 +42,7 @@ impl<S: Storage> Identifying<S> {
     /// [`crate::storage::Errno::STALE`] if two readings differ.
     ///
     /// A staged index that this plan writes again, and that holds nothing which the new one does not, is
-    /// our own half-made file: it is written over instead of being set aside.
+    /// our own half-made file: it is removed instead of being set aside.
     pub(super) fn advance(
         &mut self,
         site: Site<'_, S>,

@@ -1,6 +1,5 @@
 //! Writes a new index beside the old one, and puts it in its place (F07).
 
-use super::copies::{Copies, Place};
 use super::range::slice_bytes;
 use super::site::Site;
 use crate::format::{FileName, INDEX_ENTRY_BYTES};
@@ -18,21 +17,10 @@ pub(super) struct Staging<S: Storage> {
 }
 
 impl<S: Storage> Staging<S> {
-    /// Creates the staging file, or empties the one that identification found to be our own.
-    pub(super) fn start(
-        site: Site<'_, S>,
-        copies: &Copies,
-        segment: SegmentStart,
-        sync: bool,
-    ) -> Result<Self, StorageError> {
+    /// Creates the staging file: what had its name is set aside, or was our own and is gone.
+    pub(super) fn start(site: Site<'_, S>, segment: SegmentStart, sync: bool) -> Result<Self, StorageError> {
         let name = FileName::index_staging(segment);
-        let directory = &site.partition.directory;
-        let is_ours = copies.iter().any(|copy| copy.file == name && copy.place == Place::Spared);
-        let file = if is_ours {
-            site.create_or_empty(directory, &name)?
-        } else {
-            exact::uninterrupted(|| site.storage.create(directory, &name))?
-        };
+        let file = exact::uninterrupted(|| site.storage.create(&site.partition.directory, &name))?;
         Ok(Self { name, file, segment, written: 0, sync })
     }
 

@@ -17,7 +17,9 @@ pub(super) fn set_aside<S: Storage>(
 ) -> Result<(), StorageError> {
     let directory = &site.partition.directory;
     match copy.place {
-        Place::Spared => Ok(()),
+        // Our own half-made index. It is not written over: a rename that a crash cut short may have left the
+        // index itself under this name too, and what is written through one name shows under both.
+        Place::Spared => exact::uninterrupted(|| site.storage.remove(directory, &copy.file, EntryKind::File)),
         Place::Found(_) => {
             exact::uninterrupted(|| site.storage.remove(directory, &copy.file, EntryKind::File))
         }
