@@ -2,7 +2,7 @@
 //!
 //! Promises: the directory that is there stays locked, and as it is, until the copy is whole and durable; while
 //! it comes the partition is neither served nor counted as held; a copy that ends before what verifies here is
-//! not taken (N21, G25). What was installed is judged like any other directory. Leaves out: which peer is asked,
+//! not taken (N21, G25), nor one that ends before what the ledger here has as durable. What was installed is judged like any other directory. Leaves out: which peer is asked,
 //! and how its bytes come.
 
 use super::rebuilding::{RebuildCause, Rebuilding};
@@ -60,7 +60,7 @@ impl<S: Storage> Host<S> {
         let SlotState::Rebuilding(rebuilding) = &mut slot.state else {
             return Err(HostError::WrongState { namespace, state });
         };
-        let held = rebuilding.facts.as_deref().map_or(Offset::ZERO, verified_end);
+        let held = rebuilding.facts.as_deref().map_or(Offset::ZERO, known_end);
         if offer.next_offset < held {
             return Err(HostError::OfferBehind { namespace, held, offered: offer.next_offset });
         }
@@ -160,11 +160,14 @@ fn lock_old<S: Storage>(
     }
 }
 
-/// One behind the last offset that a verified batch here holds, in the chain or behind damage.
-fn verified_end(facts: &PartitionFacts) -> Offset {
+/// One behind the last offset that a verified batch here holds, in the chain or behind damage, or that a mark has
+/// as durable: what was promised here is not forgotten because all of it is damaged.
+fn known_end(facts: &PartitionFacts) -> Offset {
     let ends = facts.segments.iter().filter(|segment| segment.proven.batches > 0);
     let survivors = facts.segments.iter().filter_map(|segment| segment.residue.survivors_next_offset);
-    let last = ends.map(|segment| segment.proven.next_offset).chain(survivors).max();
+    let marks = facts.ledger.known().into_iter().flat_map(|ledger| &ledger.segments);
+    let marked = marks.map(|marks| marks.newest.next_offset);
+    let last = ends.map(|segment| segment.proven.next_offset).chain(survivors).chain(marked).max();
     last.unwrap_or(Offset::ZERO)
 }
 

@@ -10,7 +10,7 @@ use super::{InstallError, Offer, RebuildPlan, Source, carry_over, completion, sw
 use crate::format::{FileName, LedgerKind};
 use crate::host::removal::Removal;
 use crate::ledger::{LedgerError, LedgerWriter, NewLedger};
-use crate::observe::{PartitionFacts, Progress, Workspace};
+use crate::observe::{PartitionFacts, Progress, SuperblockState, Workspace};
 use crate::storage::{Call, Errno, Name, Storage, StorageError, exact};
 use crate::units::{Durability, Incarnation, Namespace, SegmentStart};
 
@@ -44,6 +44,9 @@ pub struct Install<S: Storage> {
     plan: RebuildPlan,
     epoch: u64,
     generation: u64,
+    /// Whether the superblock that lies here is not known to be of another cluster or replica: such a one stays in the
+    /// fence, or the replacement would be refused for it again.
+    has_own_superblock: bool,
     sibling: Option<S::Directory>,
     old: Option<S::Directory>,
     phase: Phase<S>,
@@ -60,6 +63,8 @@ impl<S: Storage> Install<S> {
         Self {
             epoch: known.map_or(1, |newest| next(newest.epoch)),
             generation: next(offer.generation.max(ours)),
+            has_own_superblock: local
+                .is_none_or(|facts| !matches!(facts.superblock, SuperblockState::Mismatch { .. })),
             offer,
             options,
             plan,
@@ -227,7 +232,9 @@ impl<S: Storage> Install<S> {
         let sibling = self.sibling.as_ref().expect("the sibling was made before");
         self.write_ledger(storage, sibling)?;
         if let Some(old) = &self.old {
-            carry_over::superblocks(storage, old, sibling, workspace.scratch())?;
+            if self.has_own_superblock {
+                carry_over::superblocks(storage, old, sibling, workspace.scratch())?;
+            }
             carry_over::offsets(storage, old, sibling, workspace.scratch())?;
         }
         let fence = swap::free_fence(storage, parent, name)?;

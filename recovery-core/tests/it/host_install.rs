@@ -132,6 +132,25 @@ fn n21_g25_a_copy_that_ends_before_what_verifies_here_is_not_taken() {
     }
 }
 
+/// A replica that had made offsets durable, and of which nothing verifies any more, does not take an empty copy for all
+/// there ever was: the peer may merely be late.
+#[test]
+fn a_copy_that_ends_before_what_was_durable_here_is_not_taken() {
+    let mut peer = replica(0);
+    peer.host.stop(&peer.storage, NAMESPACE).map(|_| ()).unwrap();
+    let mut world = damaged_of(replica(1));
+    let offer = peer.host.offer(NAMESPACE).expect("it is served");
+    let error = world.host.begin_install(&world.storage, NAMESPACE, offer).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "partition 1/2/3 is offered up to offset 0, and what verifies or was durable here goes up to 2"
+    );
+    let peer = replica(2);
+    install(&mut world, &peer).unwrap();
+    world.judge();
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2]);
+}
+
 /// A gap that one replica was told to leave is left by all who take its copy, and not asked for again and again.
 #[test]
 fn a_gap_that_a_peer_has_left_comes_with_its_copy() {
