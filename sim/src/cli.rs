@@ -183,6 +183,7 @@ pub struct Shrink {
 
 /// `sim sweep`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct Sweep {
     /// A token, or a schedule file.
     #[arg(value_name = "TOKEN|FILE")]
@@ -190,6 +191,9 @@ pub struct Sweep {
     /// All of scenarios/.
     #[arg(long)]
     pub all: bool,
+    /// Every sequence of up to six events on a host, from three starts.
+    #[arg(long, conflicts_with_all = ["subject", "all", "kinds", "runs", "keep_equal"])]
+    pub host: bool,
     /// Crashes one after the other: 2 adds one in the recovery that follows the first.
     #[arg(long, value_name = "1|2", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=2))]
     pub depth: u32,

@@ -9,7 +9,7 @@ use crate::cli::Sweep;
 use crate::command::scenarios::files;
 use crate::command::source::Source;
 use crate::exit::Exit;
-use crate::explore::{Kind, Request, Summary, sweep as run_sweep};
+use crate::explore::{Explored, HostStart, Kind, Request, Summary, explore_host, sweep as run_sweep};
 use crate::oracle::sample::Checks;
 use crate::report::{json, terminal};
 use crate::run::panics::remember_panics;
@@ -43,6 +43,9 @@ pub struct SweepReport {
 /// When a stream or a file cannot be written.
 #[expect(clippy::disallowed_types, reason = "how long it took is shown; no verdict depends on it")]
 pub fn sweep(options: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if options.host {
+        return sweep_host(options, out);
+    }
     let (names, schedules, skipped) = match subjects(options) {
         Ok(subjects) => subjects,
         Err(sentence) => {
@@ -77,6 +80,47 @@ pub fn sweep(options: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> io::R
         json::write(out, &json::sweep_summary(&report))?;
     } else {
         terminal::sweep(out, &report)?;
+    }
+    Ok(exit)
+}
+
+/// Events of a sequence on a host, at most.
+const HOST_EVENTS: u32 = 6;
+
+/// Goes through sequences of events on a host, a thread a start, and holds the number of states to what was counted.
+fn sweep_host(options: &Sweep, out: &mut dyn Write) -> io::Result<Exit> {
+    remember_panics();
+    let explored: Vec<Explored> = std::thread::scope(|scope| {
+        let starts = HostStart::ALL.map(|start| scope.spawn(move || explore_host(start, HOST_EVENTS)));
+        starts.map(|start| start.join().expect("a panic in a world is a failure of it")).into()
+    });
+    let mut exit = Exit::Held;
+    for (start, found) in HostStart::ALL.into_iter().zip(&explored) {
+        let failures = found.failures.len();
+        let is_counted = found.states == start.states_within_six();
+        exit = exit.worst(if failures > 0 { Exit::Failed } else { Exit::Held });
+        exit = exit.worst(if is_counted { Exit::Held } else { Exit::Harness });
+        if options.json {
+            let line = serde_json::json!({
+                "type": "host-sweep", "version": 1, "start": start.code(), "sequences": found.sequences,
+                "states": found.states, "expected_states": start.states_within_six(), "runs": found.runs,
+                "failures": failures,
+            });
+            writeln!(out, "{line}")?;
+        } else {
+            writeln!(
+                out,
+                "   Start  {}: {} sequences, {} states (counted: {}), {} worlds, {failures} failures",
+                start.code(),
+                found.sequences,
+                found.states,
+                start.states_within_six(),
+                found.runs
+            )?;
+        }
+        if let Some((text, failure)) = found.failures.first().filter(|_| !options.json) {
+            writeln!(out, "    FAIL  {} in\n{text}", failure.violation)?;
+        }
     }
     Ok(exit)
 }

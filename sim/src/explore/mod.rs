@@ -6,12 +6,13 @@
 //!
 //! In reading order: `calls` (what a schedule asks of its disk), `crashes`, `errors`, `survivors` and
 //! `fields` (the variants of one schedule), `states` (which of them are one), `sweeper` (a piece of
-//! the work), [`sweep()`] (all of it), and `pool` (threads).
+//! the work), [`sweep()`] (all of it), and `pool` (threads). Apart from those, `hosted`: sequences of events on a host.
 
 mod calls;
 mod crashes;
 mod errors;
 mod fields;
+mod hosted;
 mod pool;
 mod request;
 mod states;
@@ -21,6 +22,7 @@ mod sweep;
 mod sweeper;
 mod variant;
 
+pub use hosted::{EVENTS, Explored, HostStart, explore_host};
 pub use request::{Kind, Request};
 pub use summary::{Summary, SweptGroup};
 pub use sweep::sweep;

@@ -54,9 +54,11 @@ pub(super) fn draw_nodes(tape: &mut Tape, knobs: Knobs, world: &mut WorldHeader)
         ReplicasKnob::Three => NODES,
         ReplicasKnob::Mixed => tape.weighted(Stream::Host, &[(3, NODES), (2, 1)]),
     };
+    // A node has superblocks or it has none.
+    let has_superblocks = world.partitions.iter().any(|partition| partition.superblock_frontier.is_some());
     for partition in &mut world.partitions {
         partition.ledger = true;
-        partition.superblock_frontier = partition.superblock_frontier.map(|_| Offset::ZERO);
+        partition.superblock_frontier = has_superblocks.then_some(Offset::ZERO);
         partition.first_offset = Offset::ZERO;
     }
 }

@@ -258,6 +258,11 @@ impl HostWorld<'_> {
         if !damage::apply(node, fault, keeps_cache) {
             return Answer::Missed;
         }
+        if let Some(index) =
+            fault.target.partition().and_then(|namespace| self.members[m].index_of(namespace))
+        {
+            self.members[m].extras[index].had_fault = true;
+        }
         let lies = standing::fails_syncs(fault.kind) && self.is_told_late(m, fault, None);
         if lies {
             damage::mark_damaged(&mut self.members[m].node, fault, None, false);

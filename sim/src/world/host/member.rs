@@ -9,6 +9,7 @@ use super::cluster::{Cluster, SLOW_STEPS};
 use crate::disk::{DirectoryId, SimDisk};
 use crate::oracle::truth::Truth;
 use crate::schedule::{LinkState, NodeId};
+use crate::world::look::OWN_SUPERBLOCK;
 use crate::world::node::{Lies, Node, Slot};
 
 /// What a node knows of a partition besides its slot.
@@ -25,6 +26,8 @@ pub(super) struct Extra {
     pub(super) accepting: Option<Accepting>,
     /// Whether no peer offered as much as verifies here.
     pub(super) holds_more: bool,
+    /// Whether a fault of any kind was done to it, if only to an index.
+    pub(super) had_fault: bool,
     /// Whether damage that no crash explains has hit this life of it at any time.
     pub(super) was_damaged: bool,
 }
@@ -84,7 +87,9 @@ impl Member {
     /// A host that has not looked at the disk yet.
     pub(super) fn new_host(&self) -> Host<SimDisk> {
         let makes_ledgers = self.node.slots.iter().all(|slot| slot.header.ledger);
-        let mut host = Host::new(HostOptions { makes_ledgers, ..HostOptions::new() })
+        let has_superblocks = self.node.slots.iter().any(|slot| slot.header.superblock_frontier.is_some());
+        let superblock = has_superblocks.then_some(OWN_SUPERBLOCK);
+        let mut host = Host::new(HostOptions { makes_ledgers, superblock, ..HostOptions::new() })
             .expect("the usual options pass no limit");
         for slot in &self.node.slots {
             let options = PartitionOptions {

@@ -135,7 +135,7 @@ impl HostWorld<'_> {
             | HostEvent::DeleteFailed { .. }
             | HostEvent::InsertRefused { .. } => return,
         };
-        let was_damaged = member.extras[index].was_damaged;
+        let was_damaged = member.extras[index].was_damaged || member.extras[index].had_fault;
         if let Some(violation) = check_said(&said, &place, was_damaged) {
             let remark = Some(event.to_string());
             self.fail(Some(namespace), violation, "boot", remark);
