@@ -97,9 +97,12 @@ pub(crate) fn files_below(path: &std::path::Path) -> Files {
 pub(crate) fn check_nothing_is_lost(namespace: Namespace, before: &Files, after: &Files) {
     let partition = partition_components(namespace).map(|name| name.to_string()).join("/");
     let fence = format!("{partition}.fenced.");
-    let is_saved = |bytes: &[u8]| {
-        let is_zero = bytes.iter().all(|byte| *byte == 0);
-        is_zero || after.iter().any(|(path, copy)| path.starts_with(&fence) && copy == bytes)
+    // What stands in a file from some place on, as far as it is not zeros, is all of a copy.
+    let is_saved_from = |old: &[u8], kept: usize| {
+        let zeros = old.iter().rev().take_while(|byte| **byte == 0).count();
+        let copies = after.iter().filter(|(path, _)| path.starts_with(&fence)).map(|(_, copy)| copy);
+        zeros + kept >= old.len()
+            || copies.into_iter().any(|copy| copy.len() + kept >= old.len() && old.ends_with(copy))
     };
     // What recovery has not finished in a fence is its own, and stands where it came from too.
     let is_own = |path: &str| path.starts_with(&fence) && path.ends_with(".staging");
@@ -114,8 +117,8 @@ pub(crate) fn check_nothing_is_lost(namespace: Namespace, before: &Files, after:
     for (path, old) in before.iter().filter(|(path, _)| !is_own(path)) {
         let new = after.get(path).map_or(&[][..], Vec::as_slice);
         let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-        let is_cut = new.len() == same;
-        let is_kept = old.len() == same || (is_cut && is_saved(&old[same..])) || is_saved(old);
+        // In its place up to there, and in a fence from no later place on.
+        let is_kept = old.len() == same || is_saved_from(old, same);
         let is_excepted = is_half_made(path, old, after) || is_renewed(path, new);
         assert!(is_kept || is_excepted, "{path} lost bytes from {same} on");
     }

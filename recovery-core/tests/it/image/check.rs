@@ -126,8 +126,25 @@ fn check_crash(image: &Image, calls: u64, undisturbed: &Recovered<MemoryStorage>
         assert_eq!(again.verdict.next_offset, undisturbed.verdict.next_offset, "the next offset stays");
         let after = storage.files();
         check_nothing_is_lost(NAMESPACE, &before, &after);
-        assert_eq!(without_ledger(after), without_ledger(end.clone()), "power cut: {is_power_cut}");
+        let (after, end) = without_half_made(after, end.clone());
+        assert_eq!(without_ledger(after), without_ledger(end), "power cut: {is_power_cut}");
     }
+}
+
+/// What a crash cuts short of batches that are carried over is our own half-made file, which the next
+/// recovery sets aside like any other: one copy more, and one entry more in the reason of its fence.
+fn without_half_made(mut after: Files, mut end: Files) -> (Files, Files) {
+    let is_half_made = |path: &str| path.contains(".fenced.") && path.contains(".log.staging.");
+    let more: Vec<String> =
+        after.keys().filter(|path| is_half_made(path) && !end.contains_key(*path)).cloned().collect();
+    for path in more {
+        let (fence, _) = path.rsplit_once('/').expect("a copy lies in a fence");
+        let reason = format!("{fence}/REASON.toml");
+        after.remove(&path);
+        after.remove(&reason);
+        end.remove(&reason);
+    }
+    (after, end)
 }
 
 /// After a crash the ledger may hold another number of records.
