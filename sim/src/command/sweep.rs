@@ -144,8 +144,9 @@ fn subjects(options: &Sweep) -> Result<Subjects, String> {
     let (mut names, mut schedules, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
     for name in asked {
         let source = Source::read(&name, None, Checks::Default)?;
-        // A directory that worlds start with would have to be read by every thread.
-        if source.image.is_some() {
+        // A directory that worlds start with would have to be read by every thread, and where a world of
+        // hosts stands behind a step is not told yet.
+        if source.image.is_some() || source.scenario.schedule.needs_host() {
             skipped.push(name);
             continue;
         }
