@@ -108,6 +108,9 @@ fn gap(view: &BootView<'_>, lying: &Lying<'_>, expected: Offset) -> Option<Viola
             return None;
         }
     }
+    if view.may_be_hidden(lying.segment, lying.position) {
+        return None;
+    }
     let violation = Violation::new(Check::I07, "the next offset", expected.into(), lying.base.into());
     Some(place(violation, lying))
 }
