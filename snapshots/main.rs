@@ -9,6 +9,7 @@ mod help_sim;
 mod outcomes;
 mod reasons;
 mod scenarios;
+mod seeds;
 
 /// Compares `text` with `snapshots/<name>.snap`.
 #[track_caller]

@@ -43,6 +43,8 @@ pub enum Command {
     SelfCheck(SelfCheck),
     /// Plant each known bug and see it die by the check that it names.
     Mutants(Mutants),
+    /// Show which verdicts have moved in the pinned seeds, as one table.
+    Verdicts(Verdicts),
     /// Join the shards of one run.
     Merge(Merge),
     /// Print a vocabulary: one word a line.
@@ -234,6 +236,18 @@ pub struct Mutants {
     /// Leave each program that was built at DIR/ID/sim.
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// JSON Lines on stdout, the summary last.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim verdicts`.
+#[derive(Debug, clap::Args)]
+pub struct Verdicts {
+    /// What to compare with: a file as snapshots/seeds.snap is, or a revision of git that has one;
+    /// snapshots/seeds.snap if not given.
+    #[arg(long, value_name = "FILE|REVISION")]
+    pub against: Option<String>,
     /// JSON Lines on stdout, the summary last.
     #[arg(long)]
     pub json: bool,

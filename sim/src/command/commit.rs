@@ -28,6 +28,15 @@ pub fn holds(commit: &str) -> bool {
     git(&["merge-base", "--is-ancestor", commit, "HEAD"]).is_some()
 }
 
+/// A file as a revision has it, its path counted from the root of the repository; nothing where either is not
+/// there.
+pub fn file_of(revision: &str, path: &str) -> Option<String> {
+    // A revision alone is asked for first, so that no path and no flag can be spelt as one.
+    let id =
+        git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])?;
+    git(&["show", &format!("{id}:{path}")])
+}
+
 /// What git says, or nothing where there is no git or no repository: then the commit is not known.
 fn git(arguments: &[&str]) -> Option<String> {
     match Command::new("git").args(arguments).output() {

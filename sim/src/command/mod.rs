@@ -13,3 +13,4 @@ pub mod self_check;
 pub mod shrink;
 pub mod source;
 pub mod sweep;
+pub mod verdicts;

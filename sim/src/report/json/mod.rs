@@ -11,6 +11,7 @@ mod shrink;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod verdicts;
 
 use std::io::{self, Write};
 
@@ -21,6 +22,7 @@ pub use scenario::{scenario, scenarios_summary};
 pub use self_check::{self_check, self_check_summary};
 pub use shrink::shrink;
 pub use sweep::sweep_summary;
+pub use verdicts::verdicts;
 
 use crate::report::lines::{FailureLine, Line, VERSION};
 use crate::world::Failure;

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{replay, self_check, self_check_summary, shrink};
+use super::{replay, self_check, self_check_summary, shrink, verdicts};
 use crate::command::shrink::ShrinkReport;
 use crate::command::source::Source;
+use crate::command::verdicts::VerdictsReport;
 use crate::exit::Exit;
 use crate::oracle::sample::Checks;
 use crate::oracle::{Check, Violation};
 use crate::report::lines::{FailureLine, Line, StartedLine, SummaryLine, summary_of};
 use crate::report::whole::Whole;
 use crate::run::ending::FailureClass;
+use crate::run::moves::{Move, Moves};
 use crate::run::parallel::Seeds;
 use crate::run::session::{FailedSeed, Group, Request, Summary};
 use crate::schedule::generate::{Knobs, generate_seed};
@@ -208,4 +210,15 @@ fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
         is_verified: true,
         file: "a.kdl".to_owned(),
     }));
+}
+
+#[test]
+fn the_lines_of_moved_verdicts_have_the_fields_of_the_page() {
+    let one = Move { from: "serve".to_owned(), to: "refuse/hole".to_owned(), count: 3, seed: 9 };
+    let moves = Moves { compared: 1000, same: 997, moved: 3, moves: vec![one] };
+    let report = VerdictsReport { against: "main".to_owned(), moves, commit: Commit::Unknown };
+    let lines = verdicts(&report);
+    lines.iter().for_each(check);
+    assert_eq!(lines[0]["tokens"].as_array().map(Vec::len), Some(1));
+    assert_eq!(lines.last().expect("the summary")["type"], "verdicts-summary");
 }

@@ -7,6 +7,7 @@ mod shrink;
 mod summary;
 mod sweep;
 mod text;
+mod verdicts;
 
 pub use replay::replay;
 pub use run::{failure, run_started};
@@ -15,3 +16,4 @@ pub use shrink::shrink;
 pub use summary::run_summary;
 pub use sweep::sweep;
 pub use text::{counted, hint, paragraph, short};
+pub use verdicts::verdicts;
