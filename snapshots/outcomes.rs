@@ -26,6 +26,7 @@ fn started() -> StartedLine {
         commit: Commit::Unknown,
         image: None,
         checks: Checks::Default,
+        subject: None,
     })
 }
 

@@ -43,6 +43,8 @@ pub enum Command {
     SelfCheck(SelfCheck),
     /// Plant each known bug and see it die by the check that it names.
     Mutants(Mutants),
+    /// Write what a start finds as real directories, with what recovery owes them.
+    Export(Export),
     /// Show which verdicts have moved in the pinned seeds, as one table.
     Verdicts(Verdicts),
     /// Join the shards of one run.
@@ -123,6 +125,11 @@ pub struct Run {
     /// Write a page that needs no network.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Put every start to another program, too: exec:COMMAND. It is run with a partition directory as its last
+    /// argument and prints what `recover apply --json` does; {namespace}, {durability} and {replicas} are filled
+    /// in.
+    #[arg(long, value_name = "exec:COMMAND", conflicts_with = "resume")]
+    pub subject: Option<String>,
     /// Go on with the run in this directory: what was run is not run again.
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
@@ -237,6 +244,26 @@ pub struct Mutants {
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
     /// JSON Lines on stdout, the summary last.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sim export`.
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// A token, or a schedule file.
+    #[arg(value_name = "TOKEN|FILE")]
+    pub subject: String,
+    /// The directory to write; it must not be there, or be empty.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// The directory that its world starts with: of one partition, or one that holds streams/.
+    #[arg(long, value_name = "DIR")]
+    pub image: Option<PathBuf>,
+    /// What this step finds, counted from 0; what the last start finds if not given.
+    #[arg(long, value_name = "STEP")]
+    pub at: Option<u32>,
+    /// One JSON object on stdout.
     #[arg(long)]
     pub json: bool,
 }

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Sweep(options) => command::sweep::sweep(options, &mut out, &mut err),
         Command::SelfCheck(options) => command::self_check::self_check(options, &mut out),
         Command::Mutants(options) => command::mutants::mutants(options, &mut out, &mut err),
+        Command::Export(options) => command::export::export(options, &mut out, &mut err),
         Command::Verdicts(options) => command::verdicts::verdicts(options, &mut out, &mut err),
         Command::Merge(options) => command::merge::merge(options, &mut out, &mut err),
         Command::List(options) => command::list::list(options, &mut out, &mut err),

@@ -1,6 +1,7 @@
 //! The commands of the program, one file each: options in, an exit code out.
 
 pub mod commit;
+pub mod export;
 pub mod known;
 pub mod list;
 pub mod merge;

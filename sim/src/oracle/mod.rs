@@ -5,12 +5,13 @@
 //!
 //! In reading order: [`image`] and [`partition_image`] (what lies on a disk), [`fence_copy`] (what was set
 //! aside), [`truth`] (who put it there, and what was promised), [`damage`] (what went wrong with it since),
-//! [`obligation`] (what is owed), [`mod@reference`] (what recovery must
+//! [`obligation`] (what is owed), [`case`] (all of that of one image), [`mod@reference`] (what recovery must
 //! conclude), [`invariants`] (what must hold whatever it concludes), [`sample`] (which of them a world is
 //! asked), [`check`] and [`violation`] (what did not).
 
 pub mod answer;
 pub mod boot_view;
+pub mod case;
 pub mod check;
 mod copied_truth;
 pub mod damage;

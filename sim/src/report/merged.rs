@@ -123,6 +123,7 @@ fn is_of_one_run(first: &StartedLine, other: &StartedLine) -> Result<(), MergeEr
             ("commit", line.commit.clone()),
             ("world", format!("{:?}", line.world)),
             ("checks", line.checks.clone()),
+            ("subject", format!("{:?}", line.subject)),
             ("the limit of seeds", format!("{:?}", line.limits.seeds)),
             ("the number of shards", line.shard.count.to_string()),
         ]
@@ -203,6 +204,7 @@ mod tests {
             commit: Commit::Unknown,
             image: None,
             checks: Checks::Default,
+            subject: None,
         })
     }
 

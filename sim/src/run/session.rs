@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ use crate::oracle::sample::Checks;
 use crate::schedule::Schedule;
 use crate::schedule::generate::Knobs;
 use crate::schedule::token::{Commit, Token};
+use crate::subject::program::Program;
+use crate::subject::trial::Trial;
 use crate::world::{Arena, Failure, WorldImage};
 
 /// What is asked of a run.
@@ -49,6 +52,8 @@ pub struct Request {
     pub image: Option<&'static WorldImage>,
     /// How much of what is sampled is done.
     pub checks: Checks,
+    /// Another program, which every start is put to, too.
+    pub subject: Option<&'static Program>,
 }
 
 /// A seed that failed.
@@ -200,7 +205,7 @@ pub fn run_session(
         seeds,
         request.jobs,
         is_over,
-        || Arena::on(request.image),
+        || arena(request),
         world,
         |seed, outcome| {
             session.take(seed, &outcome, listener);
@@ -217,6 +222,20 @@ pub fn run_session(
     summary.known_gone = known.gone(&summary.tally, &|id| summary.has_group(id));
     listener.progress(&summary);
     summary
+}
+
+/// Memory for the worlds of one thread.
+///
+/// # Panics
+///
+/// If there is no temporary directory to try another program in.
+fn arena(request: &Request) -> Arena {
+    let trial = request
+        .subject
+        .map(|program| Rc::new(Trial::new(program.clone()).expect("a temporary directory can be made")));
+    let mut arena = Arena::on(request.image);
+    arena.trial = trial;
+    arena
 }
 
 /// A run on its way.
@@ -243,10 +262,16 @@ impl<'a> Session<'a> {
     }
 
     fn take(&mut self, seed: u64, outcome: &Outcome, listener: &mut dyn Listener) {
+        let request = self.request;
+        let token = Token::of(seed, request.knobs, request.image.map(WorldImage::hash), request.commit);
         let summary = &mut self.summary;
         summary.seeds += 1;
         summary.digest.add(seed, outcome.digest);
+        let is_first = summary.tally.subject.difference.is_none();
         summary.tally.add(&outcome.tally);
+        if let Some(difference) = summary.tally.subject.difference.as_mut().filter(|_| is_first) {
+            *difference = format!("{token}, {difference}");
+        }
         summary.reruns += u64::from(outcome.is_rerun);
         summary.is_harness_bug |= outcome.is_harness_bug;
         let (Some(failure), Some(class)) = (outcome.failures.first(), FailureClass::first(outcome)) else {
@@ -255,8 +280,6 @@ impl<'a> Session<'a> {
         summary.failures += 1;
         let is_mismatch = |failure: &Failure| failure.violation.check == Check::Nondeterminism;
         summary.mismatches += u64::from(outcome.failures.iter().any(is_mismatch));
-        let request = self.request;
-        let token = Token::of(seed, request.knobs, request.image.map(WorldImage::hash), request.commit);
         let group = self.group(class, outcome, token);
         group.count += 1;
         if group.count > request.per_group {

@@ -9,7 +9,8 @@ use recovery_core::storage::Call;
 use crate::oracle::Check;
 use crate::schedule::{Filesystem, Restart};
 
-/// Counts by kind. All are sums, so the order in which worlds are added changes nothing.
+/// Counts by kind. All are sums, so the order in which worlds are added changes nothing but which difference of
+/// another program is the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Worlds completed.
@@ -48,6 +49,32 @@ pub struct Tally {
     pub fault_verdicts: BTreeMap<(&'static str, &'static str), u64>,
     /// Fault kinds: injected, read, decisive.
     pub faults: BTreeMap<&'static str, Reached>,
+    /// What another program did, if one was tried.
+    pub subject: SubjectTally,
+}
+
+/// Starts that were put to another program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubjectTally {
+    /// How many.
+    pub starts: u64,
+    /// Those in which it said and left what the linked core does.
+    pub agreed: u64,
+    /// Those that no real directory can hold, and that were not put to it.
+    pub left_out: u64,
+    /// The first difference, in words; the first to be added stays.
+    pub difference: Option<String>,
+}
+
+impl SubjectTally {
+    fn add(&mut self, other: &Self) {
+        self.starts += other.starts;
+        self.agreed += other.agreed;
+        self.left_out += other.left_out;
+        if self.difference.is_none() {
+            self.difference.clone_from(&other.difference);
+        }
+    }
 }
 
 /// How far a fault kind came.
@@ -90,6 +117,7 @@ impl Tally {
         add(&mut self.call_errors, &other.call_errors);
         add(&mut self.fault_verdicts, &other.fault_verdicts);
         self.counterfactuals += other.counterfactuals;
+        self.subject.add(&other.subject);
         for (kind, reached) in &other.faults {
             let sum = self.faults.entry(kind).or_default();
             sum.injected += reached.injected;

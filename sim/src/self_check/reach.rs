@@ -36,6 +36,7 @@ fn run(from: u64, count: u64, jobs: usize) -> Summary {
         commit: Commit::Unknown,
         image: None,
         checks: Checks::Default,
+        subject: None,
     };
     run_session(&request, &Known::default(), Summary::default(), &AtomicBool::new(false), &mut Deaf)
 }

@@ -1,5 +1,7 @@
 //! Memory that a thread reuses from world to world.
 
+use std::rc::Rc;
+
 use recovery_core::observe::Workspace;
 
 use super::again::Moments;
@@ -9,6 +11,7 @@ use super::meter::Meter;
 use super::poll::Reading;
 use super::serve::Scratch;
 use crate::disk::{Injection, SimDisk, Snapshot};
+use crate::subject::trial::Trial;
 
 /// Memory that one thread reuses from world to world.
 pub struct Arena {
@@ -24,6 +27,8 @@ pub struct Arena {
     pub(super) moments: Moments,
     /// The directory that worlds on it start with, if their schedules name one.
     pub image: Option<&'static WorldImage>,
+    /// Another program, which every start is put to, too.
+    pub trial: Option<Rc<Trial>>,
     /// Measures the worlds that are run on it, if it is switched on.
     pub meter: Meter,
 }
@@ -42,6 +47,7 @@ impl Arena {
             injections: Vec::new(),
             moments: Moments::default(),
             image: None,
+            trial: None,
             meter: Meter::OFF,
         }
     }
@@ -55,7 +61,7 @@ impl Arena {
 
     /// Lets go of whatever a world that panicked has left.
     pub fn renew(&mut self) {
-        *self = Self { image: self.image, meter: self.meter, ..Self::new() };
+        *self = Self { image: self.image, trial: self.trial.take(), meter: self.meter, ..Self::new() };
     }
 }
 

@@ -5,7 +5,7 @@ use recovery_core::observe::SuperblockIdentity;
 use recovery_core::storage::{Errno, Name, Storage, StorageError, exact};
 use recovery_core::units::{Offset, SegmentStart};
 
-use crate::disk::{DirectoryId, FileId, Node, SimDisk, View};
+use crate::disk::{DirectoryId, FileId, Node, SimDisk, Snapshot, View};
 use crate::oracle::{Content, Fence, FileImage, Forgotten, Image, ImageEntry, PartitionImage};
 
 /// The directory that `components` lead to.
@@ -37,19 +37,21 @@ pub(super) fn image(disk: &SimDisk, components: &[Name]) -> PartitionImage {
 
 fn image_of(disk: &SimDisk, directory: DirectoryId) -> Image {
     let entries = disk.entries(directory, View::Visible);
-    let entries = entries.into_iter().map(|(name, node)| ImageEntry {
-        name,
-        content: match node {
-            Node::File(file) => Content::File(FileImage {
-                bytes: disk.contents_of(file, View::Visible),
-                unreadable: disk.unreadable_bytes(file),
-                number: Some(file.number()),
-            }),
-            Node::Directory(_) => Content::Directory,
-            Node::Link | Node::Special => Content::Other,
-        },
-    });
+    let entries =
+        entries.into_iter().map(|(name, node)| ImageEntry { name, content: content_of(disk, node) });
     Image { entries: entries.collect(), is_listable: true }
+}
+
+fn content_of(disk: &SimDisk, node: Node) -> Content {
+    match node {
+        Node::File(file) => Content::File(FileImage {
+            bytes: disk.contents_of(file, View::Visible),
+            unreadable: disk.unreadable_bytes(file),
+            number: Some(file.number()),
+        }),
+        Node::Directory(_) => Content::Directory,
+        Node::Link | Node::Special => Content::Other,
+    }
 }
 
 /// Files of the partition that the medium does not hold as reads see them, by their numbers, and what it
@@ -107,6 +109,38 @@ pub(super) fn evict(disk: &SimDisk, components: &[Name]) {
         if let Node::File(file) = node {
             disk.evict(file);
         }
+    }
+}
+
+/// Looks at the disk as the next program finds it: everything written back that can be, and nothing cached. The
+/// disk is afterwards as it was.
+pub(super) fn settled<T>(disk: &SimDisk, look: impl FnOnce() -> T) -> T {
+    let mut now = Snapshot::default();
+    disk.snapshot(&mut now);
+    disk.file_ids().for_each(|file| disk.write_back(file));
+    disk.evict_all();
+    let seen = look();
+    disk.restore(&now);
+    seen
+}
+
+/// Everything below the root, each entry with the way to it, in order; directories before what lies in them.
+pub(super) fn tree(disk: &SimDisk) -> Vec<(Vec<Name>, Content)> {
+    let mut tree = Vec::new();
+    grow(disk, DirectoryId::ROOT, &mut Vec::new(), &mut tree);
+    tree
+}
+
+fn grow(disk: &SimDisk, at: DirectoryId, way: &mut Vec<Name>, tree: &mut Vec<(Vec<Name>, Content)>) {
+    let mut entries = disk.entries(at, View::Visible);
+    entries.sort_by_key(|(name, _)| *name);
+    for (name, node) in entries {
+        way.push(name);
+        tree.push((way.clone(), content_of(disk, node)));
+        if let Node::Directory(below) = node {
+            grow(disk, below, way, tree);
+        }
+        way.pop();
     }
 }
 

@@ -7,7 +7,8 @@
 //! In reading order: [`run`] (one schedule from its first step to its last), `node` and `boot` (what lives
 //! on a disk, and a start of it), `serve` and `poll` (what clients ask), `damage`, `standing`, `plant`
 //! and `interrupt` (what goes wrong), `aim` (from a target of the schedule to a
-//! place on a disk), `look` (what a disk holds, for whoever judges), `event` (the digest).
+//! place on a disk), `look` (what a disk holds, for whoever judges), `event` (the digest), `frozen` (a world at
+//! one moment), `linked` and `tried` (the core beside another program).
 
 mod again;
 mod aim;
@@ -18,9 +19,11 @@ mod damage;
 mod down;
 pub mod event;
 mod expect;
+mod frozen;
 mod host;
 mod image;
 mod interrupt;
+mod linked;
 mod look;
 pub mod meter;
 mod moment;
@@ -39,16 +42,18 @@ mod start;
 #[cfg(test)]
 mod tests;
 mod told;
+mod tried;
 mod variant;
 mod watch;
 
 pub use arena::Arena;
 pub use boot::{Boot, STEP_BYTES};
+pub use frozen::{FrozenNode, FrozenPartition};
 pub use host::HOST_WORDS;
 pub use image::WorldImage;
 pub use moment::{FileMeasure, Moment, Pending};
 pub use poll::Reply;
 pub use report::{Failure, Report};
-pub use run::run;
+pub use run::{freeze, run};
 pub use told::{AnswerTold, BootTold, Told};
 pub use watch::Watch;

@@ -1,5 +1,7 @@
 //! One schedule, from its first step to its last.
 
+use std::rc::Rc;
+
 use recovery_core::observe::Workspace;
 use recovery_core::storage::Call;
 use recovery_core::units::Namespace;
@@ -8,6 +10,7 @@ use super::again::Moments;
 use super::arena::Arena;
 use super::boot;
 use super::event::{EventCode, Recorder, word};
+use super::frozen::FrozenNode;
 use super::image::WorldImage;
 use super::meter::{Meter, Phase};
 use super::moment::{Moment, Pending};
@@ -25,6 +28,7 @@ use crate::oracle::judge;
 use crate::oracle::sample::Sample;
 use crate::run::tally::Tally;
 use crate::schedule::{Action, Fault, Interruption, Plant, Schedule, Step};
+use crate::subject::trial::Trial;
 
 /// Runs one schedule, on nodes with hosts if it needs one.
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Report {
@@ -41,6 +45,21 @@ pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Wat
         }
     }
     world.end(arena, tally)
+}
+
+/// The nodes of a schedule as they are found in front of step `at`, counted from 0; past the last, in the end.
+pub fn freeze(schedule: &Schedule, arena: &mut Arena, at: u32, watch: Watch) -> Vec<FrozenNode> {
+    let mut tally = Tally::default();
+    if schedule.needs_host() {
+        return super::host::freeze(schedule, arena, at, watch);
+    }
+    let mut world = World::begin(schedule, arena, watch);
+    for (index, step) in (0..at).zip(&schedule.steps) {
+        world.step(index, step, &mut tally);
+    }
+    let frozen = FrozenNode::of(&world.node, |_| true);
+    world.end(arena, &mut tally);
+    vec![frozen]
 }
 
 pub(super) struct World<'a> {
@@ -72,6 +91,7 @@ pub(super) struct World<'a> {
     pub(super) moments: Moments,
     /// Starts of partitions so far.
     pub(super) boots: u64,
+    pub(super) trial: Option<Rc<Trial>>,
 }
 
 impl<'a> World<'a> {
@@ -116,6 +136,7 @@ impl<'a> World<'a> {
             plants_promise: watch.plants_promise,
             moments: std::mem::take(&mut arena.moments),
             boots: 0,
+            trial: arena.trial.clone(),
         };
         world.meter.enter(Phase::Write);
         match arena.image.filter(|_| !header.images.is_empty()) {

@@ -40,6 +40,7 @@ impl World<'_> {
             if comes_back {
                 self.moments.keep_before(&self.node);
             }
+            let case = self.case_of_subject(index, tally);
             let Node { disk, slots, .. } = &mut self.node;
             let slot = &mut slots[index];
             self.meter.enter(Phase::Recover);
@@ -49,6 +50,9 @@ impl World<'_> {
             boot.keep_forgotten(&self.calls);
             self.meter.enter(Phase::Oracle);
             self.judge(index, &boot, lies, tally);
+            if let Some(case) = case {
+                self.try_subject(index, &case, tally);
+            }
             if self.expects {
                 self.node.slots[index].last.boot = Some(Box::new(boot));
             }

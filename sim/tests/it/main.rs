@@ -4,6 +4,7 @@
 mod merge;
 mod outcomes;
 mod resume;
+mod subject;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -14,6 +14,8 @@ use crate::run::session::Request;
 use crate::schedule::SCHEMA;
 use crate::schedule::Word;
 use crate::schedule::generate::{FilesystemKnob, GENERATOR, Knobs, RegimeKnob, ReplicasKnob, SizeKnob};
+use crate::subject::program::Program;
+use crate::subject::trial::probe;
 
 /// What is to be run.
 #[derive(Debug)]
@@ -76,6 +78,7 @@ fn fresh(options: &Run) -> Result<Plan, String> {
         commit: commit::current(),
         image: options.image.as_deref().map(source::image).transpose()?,
         checks: source::word(&options.checks)?,
+        subject: subject(options.subject.as_deref(), knobs)?,
     };
     // Scenario files are no seeds: one shard runs them for all.
     let scenarios = profile.scenarios && index == 1;
@@ -147,6 +150,7 @@ fn resumed_request(options: &Run, resumed: &Resumed) -> Result<Request, String> 
         commit: here,
         image,
         checks: Checks::from_word(&started.checks).ok_or_else(unknown)?,
+        subject: subject(started.subject.as_deref(), started.knobs().ok_or_else(unknown)?)?,
     })
 }
 
@@ -167,6 +171,19 @@ fn knobs(options: &Run) -> Result<Knobs, String> {
         size: source::word::<SizeKnob>(&options.size)?,
         replicas: source::word::<ReplicasKnob>(&options.replicas)?,
     })
+}
+
+/// The program that starts are put to, tried once on a healthy partition: a mistake in the command line is none
+/// of a world's.
+fn subject(text: Option<&str>, knobs: Knobs) -> Result<Option<&'static Program>, String> {
+    let Some(text) = text else { return Ok(None) };
+    if knobs.replicas != ReplicasKnob::One {
+        let why = "a program is given one partition of one node: leave --replicas out";
+        return Err(format!("--subject is not for worlds with hosts\nhint: {why}"));
+    }
+    let program: Program = text.parse().map_err(|error| format!("{error}"))?;
+    probe(&program).map_err(|fault| format!("{text} was tried on a healthy partition: {fault}"))?;
+    Ok(Some(Box::leak(Box::new(program))))
 }
 
 fn cores() -> usize {

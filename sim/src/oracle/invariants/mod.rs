@@ -56,6 +56,7 @@ pub use recover_twice::{SecondRun, check_recover_twice};
 pub use refused_untouched::{check_refused_untouched, is_untouched};
 pub use said::{Place, Said, check_said};
 pub use same_verdict::check_same_verdict;
+pub use sameness::first_difference;
 pub use served_was_written::{adopted_strangers, check_served};
 pub use settled::{Replica, check_settled};
 pub use shown::{Shown, check_shown};

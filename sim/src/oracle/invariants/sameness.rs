@@ -6,11 +6,7 @@ use recovery_core::units::Length;
 use crate::oracle::{Check, Content, FileImage, Image, PartitionImage, Value, Violation};
 
 /// The first difference, in the partition directory and then in its fences.
-pub(super) fn first_difference(
-    check: Check,
-    before: &PartitionImage,
-    after: &PartitionImage,
-) -> Option<Violation> {
+pub fn first_difference(check: Check, before: &PartitionImage, after: &PartitionImage) -> Option<Violation> {
     first_difference_of_images(check, &before.directory, &after.directory).or_else(|| {
         let names = |image: &PartitionImage| -> Vec<Name> {
             let mut names: Vec<Name> = image.fences.iter().map(|fence| fence.name).collect();

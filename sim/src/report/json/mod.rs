@@ -3,6 +3,7 @@
 //! Promises: the fields of `docs/json.md`, every one in every line; absent is null. Leaves out: text for
 //! people ([`super::terminal`]).
 
+mod export;
 mod partition;
 mod replay;
 mod scenario;
@@ -17,6 +18,8 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value};
 
+pub use export::{expect, export};
+pub use partition::partition;
 pub use replay::replay;
 pub use scenario::{scenario, scenarios_summary};
 pub use self_check::{self_check, self_check_summary};

@@ -9,7 +9,7 @@ use super::VERSION;
 use crate::world::BootTold;
 
 /// The object of a start. What a world does not count is null.
-pub(super) fn partition(boot: &BootTold) -> Value {
+pub fn partition(boot: &BootTold) -> Value {
     let verdict = &boot.verdict;
     let messages: u64 = boot.facts.segments.iter().map(|segment| segment.proven.messages).sum();
     let is_known = !matches!(verdict.disposition, Disposition::Unavailable(_));

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{replay, self_check, self_check_summary, shrink, verdicts};
+use super::{expect, export, replay, self_check, self_check_summary, shrink, verdicts};
+use crate::command::export::ExportReport;
 use crate::command::shrink::ShrinkReport;
 use crate::command::source::Source;
 use crate::command::verdicts::VerdictsReport;
@@ -20,7 +21,7 @@ use crate::run::session::{FailedSeed, Group, Request, Summary};
 use crate::schedule::generate::{Knobs, generate_seed};
 use crate::schedule::token::{Commit, Token};
 use crate::self_check::PartResult;
-use crate::world::Failure;
+use crate::world::{Arena, Failure, Watch};
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
 
@@ -62,6 +63,7 @@ fn request() -> Request {
         commit: Commit::Unknown,
         image: None,
         checks: Checks::Default,
+        subject: None,
     }
 }
 
@@ -113,7 +115,7 @@ fn the_summary_names_every_check_and_every_group() {
         known: false,
         token: Token::of(7, Knobs::default(), None, Commit::Unknown).to_string(),
     };
-    let mut arena = crate::world::Arena::new();
+    let mut arena = Arena::new();
     let mut summary = Summary {
         seeds: 100,
         failures: 3,
@@ -221,4 +223,36 @@ fn the_lines_of_moved_verdicts_have_the_fields_of_the_page() {
     lines.iter().for_each(check);
     assert_eq!(lines[0]["tokens"].as_array().map(Vec::len), Some(1));
     assert_eq!(lines.last().expect("the summary")["type"], "verdicts-summary");
+}
+
+/// What the last step of a world with damage finds.
+fn exported() -> ExportReport {
+    let schedule = generate_seed(7, Knobs::default());
+    let step = u32::try_from(schedule.steps.len()).expect("a schedule is short");
+    let sample = crate::oracle::sample::Sample::EVERYTHING;
+    let nodes = crate::world::freeze(&schedule, &mut Arena::new(), step, Watch::of(sample));
+    let (subject, directory) = ("tm1-7".to_owned(), "out".to_owned());
+    ExportReport { subject, directory, step, step_text: None, nodes }
+}
+
+#[test]
+fn an_export_and_its_demands_have_the_fields_of_the_page() {
+    let report = exported();
+    check(&export(&report));
+    let demands = expect(&report);
+    let keys = |value: &Value| -> Vec<String> {
+        let mut keys: Vec<String> = value.as_object().expect("an object").keys().cloned().collect();
+        keys.sort_unstable();
+        keys
+    };
+    let partition = &demands["partitions"][0];
+    let mut fields = [keys(&demands), keys(partition)].concat();
+    fields.push("type".to_owned());
+    fields.sort_unstable();
+    assert_eq!(fields, documented("EXPECT.json"));
+    let batches = ["must_keep", "may_lose", "must_not_serve", "must_refuse"].map(|list| &partition[list]);
+    let batch = batches.iter().find_map(|list| list.get(0)).expect("the world has a batch");
+    assert_eq!(keys(batch), ["file", "first_offset", "last_offset", "length", "position"]);
+    let accepted = partition["accept"].get(0).expect("something may be concluded");
+    assert_eq!(keys(accepted), ["disposition", "next_offset_max", "next_offset_min", "reason"]);
 }

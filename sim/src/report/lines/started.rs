@@ -35,6 +35,9 @@ pub struct StartedLine {
     pub image_directory: Option<String>,
     /// How much of what is sampled is done: default or all.
     pub checks: String,
+    /// Another program, which every start is put to, too.
+    #[serde(default)]
+    pub subject: Option<String>,
     /// Whether a goal missed fails the run.
     #[serde(default)]
     pub require_reach: bool,
@@ -109,6 +112,7 @@ impl StartedLine {
             },
             image_directory: request.image.map(|image| image.shape().directory.clone()),
             checks: request.checks.code().to_owned(),
+            subject: request.subject.map(|program| program.text().to_owned()),
             require_reach: request.require_reach,
             jobs: request.jobs,
             shard: ShardLine { index: request.seeds.shard, count: request.seeds.shards },

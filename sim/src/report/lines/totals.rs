@@ -17,7 +17,7 @@ use crate::run::pace::{Pace, ShardPace};
 use crate::run::planted::PlantedFate;
 use crate::run::reach::{Line as Reached, ReachKind};
 use crate::run::session::{Group, ScenarioCount, Summary};
-use crate::run::tally::{Reached as FaultReached, Tally};
+use crate::run::tally::{Reached as FaultReached, SubjectTally, Tally};
 use crate::schedule::word::Word;
 use crate::schedule::{Filesystem, Restart};
 
@@ -78,6 +78,9 @@ pub struct SummaryLine {
     /// Worlds in which a fault was met and a start came to a verdict, by both.
     #[serde(default)]
     pub fault_verdicts: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Starts that were put to another program, if there is one.
+    #[serde(default)]
+    pub subject: Option<SubjectLine>,
     /// Worlds run twice.
     pub determinism: DeterminismLine,
     /// Scenario files that ran before the seeds.
@@ -120,6 +123,19 @@ pub struct TriedLine {
     pub indistinguishable: u64,
     /// Worlds run again without one of their faults.
     pub counterfactuals: u64,
+}
+
+/// Starts that were put to another program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubjectLine {
+    /// How many.
+    pub starts: u64,
+    /// Those in which it said and left what the linked core does.
+    pub agreed: u64,
+    /// Those that no real directory can hold.
+    pub left_out: u64,
+    /// The first difference, in words.
+    pub first_difference: Option<String>,
 }
 
 /// Worlds that were run twice.
@@ -197,6 +213,12 @@ impl SummaryLine {
                 .collect(),
             verdicts: tally.verdicts.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect(),
             fault_verdicts: fault_verdicts(tally),
+            subject: started.subject.as_ref().map(|_| SubjectLine {
+                starts: tally.subject.starts,
+                agreed: tally.subject.agreed,
+                left_out: tally.subject.left_out,
+                first_difference: tally.subject.difference.clone(),
+            }),
             determinism: DeterminismLine { rerun: summary.reruns, mismatched: summary.mismatches },
             scenarios: ScenariosLine { passed: summary.scenarios.passed, failed: summary.scenarios.failed },
             planted: PlantedLine {
@@ -241,6 +263,14 @@ pub fn summary_of(reach: &[ReachLine], line: &SummaryLine) -> Result<Summary, Li
         counterfactuals: line.tried.counterfactuals,
         ..Tally::default()
     };
+    if let Some(subject) = &line.subject {
+        tally.subject = SubjectTally {
+            starts: subject.starts,
+            agreed: subject.agreed,
+            left_out: subject.left_out,
+            difference: subject.first_difference.clone(),
+        };
+    }
     for (code, count) in &line.verdicts {
         tally.verdicts.insert(verdict(code)?, *count);
     }

@@ -1,5 +1,6 @@
 //! What a person sees: reads without colour, fits 80 columns, and ends with what to do next.
 
+mod export;
 mod replay;
 mod run;
 mod self_check;
@@ -9,6 +10,7 @@ mod sweep;
 mod text;
 mod verdicts;
 
+pub use export::export;
 pub use replay::replay;
 pub use run::{failure, run_started};
 pub use self_check::{self_check, self_check_summary};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::summary::replay_command;
+use super::summary::{export_command, replay_command};
 use super::text::{counted, hint, paragraph};
 use crate::report::lines::{DifferenceLine, FailureLine, StartedLine};
 
@@ -29,7 +29,11 @@ pub fn run_started(out: &mut dyn Write, started: &StartedLine) -> io::Result<()>
     let profile = &started.profile;
     paragraph(out, "Run", &format!("from seed {from:#x}: {limit}{shard}, {jobs}, profile {profile}"))?;
     let (regime, filesystem, size) = (&world.regime, &world.filesystem, &world.size);
-    paragraph(out, "", &format!("regime {regime}, filesystem {filesystem}, size {size}"))
+    paragraph(out, "", &format!("regime {regime}, filesystem {filesystem}, size {size}"))?;
+    match &started.subject {
+        Some(subject) => paragraph(out, "Subject", subject),
+        None => Ok(()),
+    }
 }
 
 /// A failing seed.
@@ -49,16 +53,22 @@ pub fn failure(out: &mut dyn Write, started: &StartedLine, line: &FailureLine) -
     if let Some(difference) = &line.difference {
         parted(out, difference)?;
     }
-    for (word, text) in [
-        ("group", line.group.clone()),
-        ("replay", line.token.as_ref().map(|token| replay_command(started, token))),
-        ("saved", line.file.clone()),
-    ] {
+    for (word, text) in [("group", line.group.clone()), again(started, line), ("saved", line.file.clone())] {
         if let Some(text) = text {
             hint(out, word, &text)?;
         }
     }
     Ok(())
+}
+
+/// The command that shows a failure again. A replay runs the linked core alone: what another program did wrong
+/// is seen on the directory that it was given.
+fn again(started: &StartedLine, line: &FailureLine) -> (&'static str, Option<String>) {
+    let token = line.token.as_ref();
+    match started.subject {
+        None => ("replay", token.map(|token| replay_command(started, token))),
+        Some(_) => ("export", token.map(|token| export_command(started, token, line.step))),
+    }
 }
 
 /// Where a second run parts from the first, from both.

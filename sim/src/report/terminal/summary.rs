@@ -45,9 +45,26 @@ pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     paragraph(out, "Verdicts", &verdicts.join(", "))?;
     faults_table(out, summary, reach)?;
     reached(out, summary, reach)?;
+    subject(out, started, summary)?;
     alive(out, summary)?;
     groups(out, started, summary)?;
     end(out, whole)
+}
+
+/// How another program did beside the linked core, if one was tried.
+fn subject(out: &mut dyn Write, started: &StartedLine, summary: &Summary) -> io::Result<()> {
+    if started.subject.is_none() {
+        return Ok(());
+    }
+    let subject = &summary.tally.subject;
+    let (starts, agreed, left_out) = (counted(subject.starts, "start"), subject.agreed, subject.left_out);
+    let text =
+        format!("{starts} tried, {agreed} as the linked core; {left_out} left out: no directory holds them");
+    paragraph(out, "Subject", &text)?;
+    match &subject.difference {
+        Some(difference) => paragraph(out, "unlike", difference),
+        None => Ok(()),
+    }
 }
 
 /// Whether the harness heard of the failure that was planted.
@@ -70,7 +87,9 @@ fn alive(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
 fn groups(out: &mut dyn Write, started: &StartedLine, summary: &Summary) -> io::Result<()> {
     for group in summary.groups.iter().filter(|group| !group.known) {
         paragraph(out, "FAIL", &format!("{} of {}", counted(group.count, "seed"), group.id))?;
-        hint(out, "replay", &replay_command(started, &group.token))?;
+        if started.subject.is_none() {
+            hint(out, "replay", &replay_command(started, &group.token))?;
+        }
     }
     let known = summary.groups.iter().filter(|group| group.known).count() as u64;
     if known > 0 {
@@ -206,12 +225,21 @@ fn again(started: &StartedLine, summary: &Summary) -> String {
             command.extend([" --", flag, " ", word]);
         }
     }
+    if let Some(subject) = &started.subject {
+        command.extend([" --subject ", &quoted(subject)]);
+    }
     command + &world_flags(started)
 }
 
 /// The command that replays a seed of a run.
 pub(super) fn replay_command(started: &StartedLine, token: &str) -> String {
     format!("cargo sim replay {token}{}", world_flags(started))
+}
+
+/// The command that writes the directory on which another program failed.
+pub(super) fn export_command(started: &StartedLine, token: &str, step: u32) -> String {
+    let image = started.image_directory.as_ref().map(|image| format!(" --image {}", quoted(image)));
+    format!("cargo sim export {token} DIR --at {step}{}", image.unwrap_or_default())
 }
 
 /// What a token does not hold: the directory that the worlds start with, and how much is checked.

@@ -29,5 +29,5 @@ mod tests;
 mod told;
 mod transfer;
 
-pub(super) use run::run;
+pub(super) use run::{freeze, run};
 pub use told::HOST_WORDS;

@@ -14,6 +14,7 @@ use crate::run::tally::Tally;
 use crate::schedule::{Fault, Interruption, Schedule, Step};
 use crate::world::arena::Arena;
 use crate::world::event::{EventCode, Recorder, word};
+use crate::world::frozen::FrozenNode;
 use crate::world::meter::{Meter, Phase};
 use crate::world::moment::{Moment, Pending};
 use crate::world::node::{Service, Slot};
@@ -76,6 +77,26 @@ pub(in crate::world) fn run(
     }
     world.settle(tally);
     world.end(arena, tally)
+}
+
+/// The nodes of a schedule as they are found in front of step `at`; past the last, in the end.
+pub(in crate::world) fn freeze(
+    schedule: &Schedule,
+    arena: &mut Arena,
+    at: u32,
+    watch: Watch,
+) -> Vec<FrozenNode> {
+    let mut tally = Tally::default();
+    let mut world = HostWorld::begin(schedule, arena, &mut tally, watch);
+    for (index, step) in (0..at).zip(&schedule.steps) {
+        world.step = index;
+        world.do_step(step, &mut tally);
+    }
+    let frozen = world
+        .members
+        .iter()
+        .map(|member| FrozenNode::of(&member.node, |index| !member.extras[index].is_deleted));
+    frozen.collect()
 }
 
 impl<'a> HostWorld<'a> {
