@@ -98,8 +98,9 @@ pub fn verdict_code(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Counts what a start reached.
-pub fn count(facts: &PartitionFacts, verdict: &Verdict, tally: &mut Tally) {
+/// Counts what a start reached. Rows of the table count where reads told the truth: facts put together from
+/// two readings that differ are of no disk.
+pub fn count(facts: &PartitionFacts, verdict: &Verdict, sees_truth: bool, tally: &mut Tally) {
     tally.boots += 1;
     *tally.verdicts.entry(verdict_code(verdict)).or_default() += 1;
     if let Disposition::Refuse(reason) = &verdict.disposition {
@@ -112,7 +113,7 @@ pub fn count(facts: &PartitionFacts, verdict: &Verdict, tally: &mut Tally) {
     }
     // Where something failed on the way, the verdict is not what the tables say of these facts.
     let mut rows = Vec::new();
-    if decide_telling(facts, &mut |row| rows.push(row)) == *verdict {
+    if sees_truth && decide_telling(facts, &mut |row| rows.push(row)) == *verdict {
         for row in rows {
             *tally.rows.entry(row).or_default() += 1;
         }

@@ -78,7 +78,6 @@ impl World<'_> {
         if let Some(told) = &mut self.told {
             told.boot(self.step, namespace, boot);
         }
-        judge::count(&boot.facts, &boot.verdict, tally);
     }
 
     /// Lets the oracle look at a start, and tells the truth what became of every batch.
@@ -87,6 +86,7 @@ impl World<'_> {
             self.node.slots[index].truth.learn_floor(first.start.offset());
         }
         let circumstances = self.circumstances(lies);
+        judge::count(&boot.facts, &boot.verdict, circumstances.sees_truth, tally);
         let view = circumstances.view(&self.node.slots[index], boot);
         let violations = judge::judge(&view, &mut self.meter);
         let is_cut_short = boot.open_error.is_some() || boot.failed_to_act;

@@ -164,7 +164,7 @@ impl HostWorld<'_> {
             bytes_read: bytes_read(&events),
             window_bytes: u64::from(self.schedule.world.window_bytes),
         };
-        judge::count(&boot.facts, &boot.verdict, tally);
+        judge::count(&boot.facts, &boot.verdict, circumstances.sees_truth, tally);
         Some((boot, circumstances))
     }
 
