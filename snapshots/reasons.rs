@@ -125,6 +125,12 @@ fn directory() -> Vec<Reason> {
         FoundIdentity::Ledger {
             namespace: Namespace { stream: 9, ..NAMESPACE },
             incarnation: Incarnation::new(4),
+            beside: None,
+        },
+        FoundIdentity::Ledger {
+            namespace: NAMESPACE,
+            incarnation: Incarnation::new(4),
+            beside: Some(Incarnation::new(3)),
         },
         FoundIdentity::Superblock { slot: SuperblockSlot::A },
     ];

@@ -86,9 +86,9 @@ impl Fault {
 
 fn ledger_mismatch(facts: &PartitionFacts) -> Option<Reason> {
     match facts.ledger {
-        LedgerState::Mismatch { namespace, incarnation } => Some(Reason::IdentityMismatch {
+        LedgerState::Mismatch { namespace, incarnation, beside } => Some(Reason::IdentityMismatch {
             namespace: facts.namespace,
-            found: FoundIdentity::Ledger { namespace, incarnation },
+            found: FoundIdentity::Ledger { namespace, incarnation, beside },
         }),
         LedgerState::None { .. } | LedgerState::Known(_) => None,
     }

@@ -244,6 +244,8 @@ pub enum FoundIdentity {
         namespace: Namespace,
         /// Its incarnation.
         incarnation: Incarnation,
+        /// The life that other records in it are of, where they name two and the caller knows neither.
+        beside: Option<Incarnation>,
     },
     /// A superblock of another cluster or replica.
     Superblock {
@@ -254,7 +256,11 @@ pub enum FoundIdentity {
 
 fn identity_sentence(expected: &Namespace, found: &FoundIdentity) -> String {
     match found {
-        FoundIdentity::Ledger { namespace, incarnation } => format!(
+        FoundIdentity::Ledger { namespace, incarnation, beside: Some(beside) } => format!(
+            "the ledger holds records of two lives of partition {namespace}, incarnations {beside} and \
+             {incarnation}, and which of them this is was not given"
+        ),
+        FoundIdentity::Ledger { namespace, incarnation, beside: None } => format!(
             "the ledger belongs to partition {namespace}, incarnation {incarnation}, and not to this life \
              of partition {expected}"
         ),

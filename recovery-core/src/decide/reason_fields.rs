@@ -138,14 +138,14 @@ impl Reason {
                 fields![file, length_bytes]
             }
             Self::IdentityMismatch { namespace, found } => {
-                let (file, found_namespace, found_incarnation) = match found {
-                    FoundIdentity::Ledger { namespace, incarnation } => {
-                        ("ledger".to_owned(), Some(namespace), Some(incarnation))
+                let (file, found_namespace, found_incarnation, beside) = match found {
+                    FoundIdentity::Ledger { namespace, incarnation, beside } => {
+                        ("ledger".to_owned(), Some(namespace), Some(incarnation), beside)
                     }
-                    FoundIdentity::Superblock { slot } => (slot.name().to_string(), None, None),
+                    FoundIdentity::Superblock { slot } => (slot.name().to_string(), None, None, None),
                 };
                 let file = FieldValue::Text(file);
-                fields![namespace, file, found_namespace, found_incarnation]
+                fields![namespace, file, found_namespace, found_incarnation, beside]
             }
             Self::EvidenceConflict {
                 segment,

@@ -3,12 +3,10 @@
 //! Promises: a record that decodes was written by our own writer for this slot of this epoch; the caller
 //! compares identity, epoch and slot. Leaves out: which record decides ([`crate::observe`]).
 
-use std::fmt;
-
 use thiserror::Error;
 
-use super::Checksum;
 use super::bytes::{put_u64, u32_at, u64_at};
+use super::{ChainHash, Checksum, IdentityTag};
 use crate::units::{Durability, Incarnation, Length, Namespace, Offset, Position, SegmentStart};
 
 /// Bytes of a ledger record. A sector is a multiple of it, so no record straddles one.
@@ -16,66 +14,6 @@ pub const LEDGER_RECORD_BYTES: usize = 128;
 
 const VERSION: u16 = 1;
 const CHECKSUM_AT: usize = 120;
-
-/// Hash of namespace and incarnation: which life of which partition a record speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct IdentityTag(u64);
-
-impl IdentityTag {
-    /// The tag of one life of one partition.
-    pub fn of(namespace: Namespace, incarnation: Incarnation) -> Self {
-        let mut bytes = [0; 16];
-        put_u64(&mut bytes, 0, namespace.packed());
-        put_u64(&mut bytes, 8, incarnation.get());
-        Self(Checksum::of(&bytes).get())
-    }
-
-    /// The raw value.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-}
-
-/// The running hash over the batches of one segment, which binds each to its place.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct ChainHash(u64);
-
-impl ChainHash {
-    /// The hash before the first batch of a segment.
-    pub fn start(namespace: Namespace, incarnation: Incarnation, segment: SegmentStart) -> Self {
-        let mut bytes = [0; 24];
-        put_u64(&mut bytes, 0, namespace.packed());
-        put_u64(&mut bytes, 8, incarnation.get());
-        put_u64(&mut bytes, 16, segment.get());
-        Self(Checksum::of(&bytes).get())
-    }
-
-    /// The hash behind one more batch.
-    #[inline]
-    #[must_use]
-    pub fn after(self, batch: Checksum) -> Self {
-        let mut bytes = [0; 16];
-        put_u64(&mut bytes, 0, self.0);
-        put_u64(&mut bytes, 8, batch.get());
-        Self(Checksum::of(&bytes).get())
-    }
-
-    /// Wraps a stored value.
-    pub const fn new(value: u64) -> Self {
-        Self(value)
-    }
-
-    /// The raw value.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-}
-
-impl fmt::Debug for ChainHash {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:016x}", self.0)
-    }
-}
 
 /// Says that bytes [0, position) of a segment, and every older segment whole, were made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

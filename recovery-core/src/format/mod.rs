@@ -7,6 +7,7 @@
 mod batch;
 mod batch_builder;
 mod bytes;
+mod chain_hash;
 mod checksum;
 mod copy_name;
 mod fence_name;
@@ -20,15 +21,14 @@ mod superblock;
 
 pub use batch::{BATCH_BYTES_MAX, BATCH_HASHED_BYTES, BATCH_HEADER_BYTES, BatchHeader, HeaderDamage};
 pub use batch_builder::{BatchBuilder, BatchTooLarge, LayoutDamage, Message, stamp};
+pub use chain_hash::{ChainHash, IdentityTag};
 pub use checksum::{Checksum, Hasher};
 pub use copy_name::CopyName;
 pub use fence_name::FenceName;
 pub use file_name::{FileName, SuperblockSlot, partition_components};
 pub use frame::{FRAME_HASHED_FROM, FRAME_HEADER_BYTES, FrameDamage, FrameHeader};
 pub use index_entry::{INDEX_ENTRY_BYTES, IndexEntry};
-pub use ledger_record::{
-    ChainHash, IdentityTag, LEDGER_RECORD_BYTES, LedgerKind, LedgerRecord, Mark, RecordDamage,
-};
+pub use ledger_record::{LEDGER_RECORD_BYTES, LedgerKind, LedgerRecord, Mark, RecordDamage};
 pub use metadata_batch::{
     METADATA_HASHED_BYTES, METADATA_HEADER_BYTES, MetadataDamage, MetadataDraft, MetadataHeader,
 };

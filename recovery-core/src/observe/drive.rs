@@ -78,9 +78,9 @@ impl Allowance {
 
 /// Takes `count` of what is left, or all of it and says no.
 fn take(left: &mut u64, count: u64) -> bool {
-    let rest = left.checked_sub(count);
-    *left = rest.unwrap_or(u64::MIN);
-    rest.is_some()
+    let is_enough = count <= *left;
+    *left -= count.min(*left);
+    is_enough
 }
 
 /// A verification under way: a batch at `base` of a file.

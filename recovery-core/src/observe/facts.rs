@@ -3,10 +3,10 @@
 //! Promises: plain values, equal for equal disks, whatever the window, the step limit, the listing order
 //! or the warmth of a cache. Leaves out: verdicts ([`crate::decide`]).
 
-use super::{Expectation, StopDetail};
-use crate::format::{ChainHash, Checksum, IndexEntry, LedgerRecord, Mark, SuperblockSlot};
+use super::{Expectation, LedgerState, Seal, StopDetail};
+use crate::format::{ChainHash, Checksum, IndexEntry, Mark, SuperblockSlot};
 use crate::storage::{EntryKind, Name, StorageError};
-use crate::units::{Durability, Incarnation, Length, Namespace, Offset, PartitionId, Position, SegmentStart};
+use crate::units::{Durability, Length, Namespace, Offset, PartitionId, Position, SegmentStart};
 
 /// What lies between the proven prefix and the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -221,86 +221,6 @@ pub struct SegmentFacts {
     pub accepts_loss: bool,
     /// Its index.
     pub index: IndexFacts,
-}
-
-/// How a segment was closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seal {
-    /// The sealed end.
-    pub mark: Mark,
-    /// Where the next segment starts.
-    pub next_start: SegmentStart,
-}
-
-/// Offsets that nobody holds, by a record of the ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordedGap {
-    /// First missing offset.
-    pub first: Offset,
-    /// One behind the last missing offset.
-    pub next: Offset,
-}
-
-/// The evidence that the ledger holds about one segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SegmentMarks {
-    /// The segment.
-    pub segment: SegmentStart,
-    /// Its newest mark by slot.
-    pub newest: Mark,
-    /// Its seal, unless a later record of the segment voids it.
-    pub seal: Option<Seal>,
-    /// Whether the newest mark is that of an accepted loss.
-    pub accepts_loss: bool,
-    /// Older marks below `newest` that are not void, ascending by position: checked on the way. Bounded
-    /// in number ([`crate::observe::MARKS_CHECKED_MAX`]); the highest are kept.
-    pub checks: Vec<Mark>,
-}
-
-/// What the ledger says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LedgerFacts {
-    /// The newest valid record: it speaks for floor, reserved offset, generation and a clean stop.
-    pub newest: LedgerRecord,
-    /// The slot that the next record takes: the first one behind every byte of the file.
-    pub next_slot: u64,
-    /// Valid records of the current epoch.
-    pub valid: u64,
-    /// Slots that hold bytes and no valid record of this ledger.
-    pub skipped: u64,
-    /// The segments at or above the floor that have a mark, ascending.
-    pub segments: Vec<SegmentMarks>,
-    /// Gaps that a record explains, ascending.
-    pub gaps: Vec<RecordedGap>,
-}
-
-/// How the ledger was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LedgerState {
-    /// No file, an empty one, or one without a single valid record: inference mode.
-    None {
-        /// Length of the file, if there is one.
-        length: Option<Length>,
-    },
-    /// Records of this partition.
-    Known(LedgerFacts),
-    /// Valid records, and all of another partition or another life of this one.
-    Mismatch {
-        /// Whose they are.
-        namespace: Namespace,
-        /// Which life.
-        incarnation: Incarnation,
-    },
-}
-
-impl LedgerState {
-    /// The facts, if the ledger is this partition's.
-    pub const fn known(&self) -> Option<&LedgerFacts> {
-        match self {
-            Self::Known(facts) => Some(facts),
-            Self::None { .. } | Self::Mismatch { .. } => None,
-        }
-    }
 }
 
 /// How the superblock pair was found (IGGY_FORMAT section 6).

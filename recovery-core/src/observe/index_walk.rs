@@ -7,7 +7,7 @@
 use super::meter::Meter;
 use super::window::{Fill, Source, Window, in_buffer};
 use super::{IndexFacts, IndexState, REBUILT_ENTRIES_MAX};
-use crate::format::{BatchHeader, Checksum, Hasher, INDEX_ENTRY_BYTES, IndexEntry};
+use crate::format::{BatchHeader, Hasher, INDEX_ENTRY_BYTES, IndexEntry};
 use crate::storage::{Storage, StorageError};
 use crate::units::{Length, Offset, Position, SegmentStart};
 
@@ -30,6 +30,9 @@ pub(crate) struct IndexWalk {
     beyond: Option<IndexEntry>,
     rebuilt: Vec<IndexEntry>,
     spacing: u64,
+    /// Over the first `rebuilt_hashed` bytes of what `rebuilt` is written as: no more than the index has.
+    rebuilt_hasher: Hasher,
+    rebuilt_hashed: u64,
 }
 
 impl IndexWalk {
@@ -46,6 +49,8 @@ impl IndexWalk {
             beyond: None,
             rebuilt: Vec::new(),
             spacing,
+            rebuilt_hasher: Hasher::new(),
+            rebuilt_hashed: 0,
         }
     }
 
@@ -83,7 +88,10 @@ impl IndexWalk {
                 self.consume(&entry, meter);
             }
         }
-        self.note_for_rebuild(batch);
+        if meter.left() < ENTRY {
+            return Ok(Fill::Paused);
+        }
+        self.note_for_rebuild(batch, meter);
         Ok(Fill::Ready)
     }
 
@@ -140,11 +148,12 @@ impl IndexWalk {
         self.beyond.is_some()
     }
 
-    /// The facts, once nothing is left to look at.
-    pub(crate) fn finish(mut self, batches: u64, proven_end: Position) -> IndexFacts {
+    /// The facts, once nothing is left to look at. Where the walk was stopped by a place that cannot be read
+    /// (`is_past_known` is false), an entry that names a place behind it may be right.
+    pub(crate) fn finish(mut self, batches: u64, proven_end: Position, is_past_known: bool) -> IndexFacts {
         assert!(!self.is_unfinished(), "an index is judged when all of it was seen");
         let entries = self.length.map_or(0, |length| length / ENTRY);
-        let names_no_batch = self.previous.is_some_and(|entry| entry.position >= proven_end);
+        let names_no_batch = is_past_known && self.previous.is_some_and(|entry| entry.position >= proven_end);
         let state = match self.length {
             None => IndexState::Absent,
             Some(_) if self.is_wrong || names_no_batch => IndexState::Wrong,
@@ -157,7 +166,9 @@ impl IndexWalk {
             self.rebuilt.clear();
         }
         // A file that is not there has no byte that could be lost.
-        let is_prefix_of_rebuilt = self.length.is_none_or(|length| self.is_prefix(length, checksum));
+        let is_prefix_of_rebuilt = self.length.is_none_or(|length| {
+            length == self.rebuilt_hashed && checksum == Some(self.rebuilt_hasher.finish())
+        });
         IndexFacts {
             state,
             length: self.length.map(Length::new),
@@ -166,14 +177,6 @@ impl IndexWalk {
             beyond: self.beyond,
             rebuilt: self.rebuilt,
             is_prefix_of_rebuilt,
-        }
-    }
-
-    fn is_prefix(&self, length: u64, checksum: Option<Checksum>) -> bool {
-        let encoded: Vec<u8> = self.rebuilt.iter().flat_map(IndexEntry::encode).collect();
-        match usize::try_from(length) {
-            Ok(length) if length <= encoded.len() => Some(Checksum::of(&encoded[..length])) == checksum,
-            Ok(_) | Err(_) => false,
         }
     }
 
@@ -214,7 +217,7 @@ impl IndexWalk {
     }
 
     /// Notes an entry where one is due. Offsets must ascend, so a batch of no messages may move it on.
-    fn note_for_rebuild(&mut self, batch: IndexEntry) {
+    fn note_for_rebuild(&mut self, batch: IndexEntry, meter: &mut Meter) {
         let is_due = match self.rebuilt.last() {
             None => true,
             Some(last) => {
@@ -223,6 +226,10 @@ impl IndexWalk {
         };
         if is_due {
             self.rebuilt.push(batch);
+            let hashed = self.length.map_or(0, |length| ENTRY.min(length - self.rebuilt_hashed));
+            self.rebuilt_hasher.update(&batch.encode()[..in_buffer(hashed)]);
+            meter.hash(hashed);
+            self.rebuilt_hashed += hashed;
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Promises: a record counts only in its own slot of the highest epoch, for this life of this partition;
 //! any other slot is skipped and counted, and reading goes on behind it. Where the caller knows no life, the
-//! newest record of the partition names it, and the file is read again if that was not the first one seen.
+//! records name it; if they name two, nobody can say whose marks count, and the ledger is none of this life's.
 //! Memory is bounded by the segments that are there, not by the file or by what it names. Leaves out:
 //! writing ([`crate::ledger`]), rulings, and whether one reading is enough ([`super::ledger_reader`]).
 
@@ -33,7 +33,7 @@ pub(super) struct LedgerReading {
     skipped: u64,
     /// The last record of another partition or life.
     stranger: Option<LedgerRecord>,
-    /// The newest record of this partition in another life.
+    /// The last record of this partition in another life than the first one's, where the caller knows none.
     rival: Option<LedgerRecord>,
     newest: Option<LedgerRecord>,
     valid: u64,
@@ -82,14 +82,8 @@ impl LedgerReading {
         // Bytes behind the last whole record are none: they are not read, readable or not.
         let Source { storage, file, name, .. } = *source;
         let whole = Source { storage, file, name, length: self.length - self.length % RECORD };
-        // Each pass consumes a record or begins again, which happens once: the file's length bounds the loop.
-        loop {
-            if self.length - self.seen < RECORD {
-                match self.newer_life() {
-                    Some(life) => self.begin_again(life),
-                    None => return Ok(Fill::Ready),
-                }
-            }
+        // Each pass consumes a record: the file's length bounds the loop.
+        while self.length - self.seen >= RECORD {
             let ahead = meter.left() / 2;
             let shown = window.ensure(&whole, self.seen, LEDGER_RECORD_BYTES, ahead, meter)?;
             if shown == Fill::Paused || meter.left() < RECORD {
@@ -105,6 +99,7 @@ impl LedgerReading {
                 Ok(_) | Err(_) => self.skipped += 1,
             }
         }
+        Ok(Fill::Ready)
     }
 
     fn take(&mut self, record: LedgerRecord) {
@@ -112,7 +107,7 @@ impl LedgerReading {
         if !is_ours || *self.life.get_or_insert(record.incarnation) != record.incarnation {
             self.stranger = Some(record);
             self.skipped += 1;
-            if is_ours && self.rival.is_none_or(|rival| is_newer(&record, &rival)) {
+            if is_ours && !self.is_life_known {
                 self.rival = Some(record);
             }
             return;
@@ -137,18 +132,6 @@ impl LedgerReading {
         self.valid = 0;
         self.segments.clear();
         self.losses.clear();
-    }
-
-    /// The life that the newest record of the file is of, if it is another one than was read for.
-    fn newer_life(&self) -> Option<Incarnation> {
-        let (newest, rival) = (self.newest?, self.rival?);
-        (!self.is_life_known && is_newer(&rival, &newest)).then_some(rival.incarnation)
-    }
-
-    /// Reads the file again, for another life.
-    fn begin_again(&mut self, life: Incarnation) {
-        let present = std::mem::take(&mut self.present);
-        *self = Self { present, ..Self::new(self.namespace, Some(life), &[], self.length) };
     }
 
     fn note(&mut self, record: &LedgerRecord) {
@@ -219,10 +202,11 @@ impl LedgerReading {
     /// What the ledger says, once it is read.
     pub(super) fn finish(mut self) -> LedgerState {
         let tail = self.length % RECORD;
-        let Some(newest) = self.newest else {
-            return match self.stranger {
-                Some(record) => {
-                    LedgerState::Mismatch { namespace: record.namespace, incarnation: record.incarnation }
+        let Some(newest) = self.newest.filter(|_| self.rival.is_none()) else {
+            return match self.rival.or(self.stranger) {
+                Some(LedgerRecord { namespace, incarnation, .. }) => {
+                    let beside = self.rival.and(self.life);
+                    LedgerState::Mismatch { namespace, incarnation, beside }
                 }
                 None => LedgerState::None { length: Some(Length::new(self.length)) },
             };
@@ -238,11 +222,6 @@ impl LedgerReading {
             segments: self.segments,
         })
     }
-}
-
-/// Whether `record` was written after `other`, whosever they are.
-fn is_newer(record: &LedgerRecord, other: &LedgerRecord) -> bool {
-    (record.epoch, record.slot) > (other.epoch, other.slot)
 }
 
 /// Lets a newer mark of the same segment decide. Older ones below it stay to be checked; older ones at or

@@ -99,6 +99,6 @@ impl LogCheck {
     /// The entries of an index over the log, once that is what it must be.
     pub(crate) fn into_index(self) -> Vec<IndexEntry> {
         let proven = self.walk.proven();
-        self.index_walk.finish(proven.batches, proven.end).rebuilt
+        self.index_walk.finish(proven.batches, proven.end, true).rebuilt
     }
 }

@@ -7,6 +7,8 @@ use super::Work;
 pub(crate) struct Meter {
     limit: u64,
     spent: u64,
+    /// Read and hashed in this step beside what its limit bounds.
+    spent_outside: u64,
     work: Work,
 }
 
@@ -15,6 +17,7 @@ impl Meter {
     pub(crate) fn begin_step(&mut self, limit: u64) {
         self.limit = limit;
         self.spent = 0;
+        self.spent_outside = 0;
     }
 
     /// Bytes that this step may still read or hash.
@@ -44,10 +47,13 @@ impl Meter {
         self.work.bytes_walked += count;
     }
 
-    /// Notes bytes of a structure that is small and read at once, whatever the step's limit.
-    pub(crate) fn note_outside_steps(&mut self, read: u64, hashed: u64) {
+    /// Notes bytes of a structure that is small and read at once, whatever the step's limit: they make the
+    /// step longer, and what is left of its limit no less.
+    pub(crate) fn note_outside_limit(&mut self, read: u64, hashed: u64) {
         self.work.bytes_read += read;
         self.work.bytes_hashed += hashed;
+        self.spent_outside += read + hashed;
+        self.note_length();
     }
 
     /// Totals so far.
@@ -58,6 +64,11 @@ impl Meter {
     fn spend(&mut self, count: u64) {
         assert!(count <= self.left(), "bytes are charged before they are spent");
         self.spent += count;
-        self.work.longest_step_bytes = self.work.longest_step_bytes.max(self.spent);
+        self.note_length();
+    }
+
+    fn note_length(&mut self) {
+        let spent = self.spent + self.spent_outside;
+        self.work.longest_step_bytes = self.work.longest_step_bytes.max(spent);
     }
 }

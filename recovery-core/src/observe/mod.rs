@@ -11,6 +11,7 @@ mod drive;
 mod facts;
 mod finds;
 mod index_walk;
+mod ledger_facts;
 mod ledger_reader;
 mod ledger_reading;
 mod log_check;
@@ -33,10 +34,10 @@ pub(crate) use batch_search::BatchSearch;
 pub(crate) use directory_listing::Names;
 pub(crate) use drive::{Allowance, Drive, Drover};
 pub use facts::{
-    Evidence, FINDS_LISTED_MAX, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing, OtherEntry,
-    PartitionFacts, Proven, RecordedGap, Residue, ResidueFacts, Run, Seal, SegmentFacts, SegmentMarks,
-    SuperblockState, Unavailable, Work,
+    Evidence, FINDS_LISTED_MAX, Find, IndexFacts, IndexState, Listing, OtherEntry, PartitionFacts, Proven,
+    Residue, ResidueFacts, Run, SegmentFacts, SuperblockState, Unavailable, Work,
 };
+pub use ledger_facts::{LedgerFacts, LedgerState, RecordedGap, Seal, SegmentMarks};
 pub(crate) use ledger_reader::LedgerReader;
 pub(crate) use log_check::{LogCheck, LogExpectation};
 pub(crate) use meter::Meter;
@@ -46,8 +47,8 @@ pub use residue_probe::{
     PROBE_BYTES_PER_RESIDUE_BYTE, PROBE_READS_PER_RESIDUE_BYTE, RESIDUE_BYTES_PER_CANDIDATE,
 };
 pub use stop::{BadChecksum, Stop, StopDetail, Undecodable};
-pub use superblock_reader::SuperblockIdentity;
 pub(crate) use superblock_reader::read_superblock;
+pub use superblock_reader::{SUPERBLOCK_STEP_BYTES, SuperblockIdentity};
 pub use verifier::{Depth, HEADER_HASHED_BYTES_MAX, Taken, Verifier, Want};
 pub(crate) use window::{Fill, Source};
 pub(crate) use workspace::Tenant;

@@ -132,7 +132,7 @@ impl<S: Storage> Observation<S> {
         }
     }
 
-    /// Bytes of logs that are observed, and of all logs as far as they are known: for a progress bar.
+    /// Bytes that storage has returned so far, of all files: for a progress bar.
     pub fn bytes_read(&self) -> u64 {
         self.meter.work().bytes_read
     }

@@ -280,7 +280,7 @@ impl<S: Storage> SegmentWalk<S> {
             mark: marks.map(|marks| marks.newest),
             seal: marks.and_then(|marks| marks.seal),
             accepts_loss: marks.is_some_and(|marks| marks.accepts_loss),
-            index: self.index_walk.finish(proven.batches, proven.end),
+            index: self.index_walk.finish(proven.batches, proven.end, stop.stop() != Stop::Unreadable),
         }
     }
 

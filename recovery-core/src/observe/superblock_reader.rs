@@ -6,6 +6,10 @@ use crate::format::{SUPERBLOCK_BYTES_MAX, Superblock, SuperblockSlot};
 use crate::storage::{Access, Call, Errno, PartitionDirectory, Storage, StorageError, exact};
 use crate::units::Length;
 
+/// Most bytes that reading both slots takes, read and hashed together: each whole, and twice where it does not
+/// verify. They are read in one step, whatever its limit.
+pub const SUPERBLOCK_STEP_BYTES: u64 = 2 * 2 * 2 * SUPERBLOCK_BYTES_MAX as u64;
+
 /// Which cluster and replica a superblock must belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuperblockIdentity {
@@ -25,7 +29,7 @@ enum Slot {
     Damaged(Length),
 }
 
-/// Reads the slots that the listing names. Bytes are few (at most four times 4132), so the step's limit is
+/// Reads the slots that the listing names. Bytes are few ([`SUPERBLOCK_STEP_BYTES`]), so the step's limit is
 /// not asked; they are counted.
 ///
 /// # Errors
@@ -114,7 +118,7 @@ fn read_open_slot<S: Storage>(
     let mut read = || {
         let mut buffer = [0; SUPERBLOCK_BYTES_MAX];
         exact::read_all(storage, file, name, 0, &mut buffer[..bytes])?;
-        meter.note_outside_steps(length, length);
+        meter.note_outside_limit(length, length);
         Ok(buffer)
     };
     let first = read()?;

@@ -81,10 +81,11 @@ impl Ord for Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Names come from a disk: a byte that is no text or no printable character is escaped.
+        // Names come from a disk: a byte that is no text or no printable character is escaped, and so is the
+        // character that escapes begin with, or two names could read alike.
         for chunk in self.as_bytes().utf8_chunks() {
             for character in chunk.valid().chars() {
-                if character.is_control() {
+                if character.is_control() || character == '\\' {
                     write!(formatter, "{}", character.escape_default())?;
                 } else {
                     write!(formatter, "{character}")?;
@@ -101,5 +102,21 @@ impl fmt::Display for Name {
 impl fmt::Debug for Name {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "\"{self}\"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_never_read_alike() {
+        let shown = |bytes: &[u8]| Name::new(bytes).expect("a name").to_string();
+        assert_eq!(shown(b"0.log"), "0.log");
+        assert_eq!(shown("é.log".as_bytes()), "é.log");
+        assert_eq!(shown(b"a\nb"), r"a\nb");
+        assert_eq!(shown(b"a\\nb"), r"a\\nb");
+        assert_eq!(shown(b"a\xffb"), r"a\xffb");
+        assert_eq!(shown(b"a\x1bb"), r"a\u{1b}b");
     }
 }

@@ -134,7 +134,7 @@ fn the_reason_file_says_what_lies_there_and_never_changes_what_it_says() {
     let world = World {
         has_ledger: true,
         segments: vec![Segment::whole(0, 9).with_residue(TAIL).with_index(Some(&[7; 24]))],
-        others: vec![("a\"\\.staging", vec![9])],
+        others: vec![("a\".staging", vec![9])],
         ..World::default()
     };
     let storage = world.storage();

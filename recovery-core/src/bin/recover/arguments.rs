@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 
 const EXIT_HELP: &str = "\
 Exit status:
-   0  served, and nothing to do
+   0  served, and nothing to repair
   10  served after a repair: one is due (check, plan, adopt) or was made (apply,
       accept-loss)
   20  refused: not one byte is changed (`adopt` has moved the ledger by then)
@@ -104,6 +104,13 @@ pub(crate) struct Partition {
     /// How many replicas the partition has, this one included; changes the advice, never the verdict
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) replicas: u8,
+
+    /// Which life of the partition the directory is, as the server's metadata says
+    ///
+    /// Without it the ledger's records say so; a ledger with records of two lives is then refused, since one of
+    /// them is stale and nobody can tell which.
+    #[arg(long, value_name = "N")]
+    pub(crate) incarnation: Option<u64>,
 }
 
 /// Which partition, and what is given up.
@@ -118,11 +125,6 @@ pub(crate) struct AcceptLoss {
     /// Without it nothing is done unless no offset is lost.
     #[arg(long = "range", value_name = "FIRST-LAST", value_parser = parse_range)]
     pub(crate) ranges: Vec<(u64, u64)>,
-
-    /// Which life of the partition a new ledger is for, as the server's metadata says; counts only where there
-    /// is no ledger
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) incarnation: u64,
 }
 
 /// Which bytes to show.

@@ -5,7 +5,7 @@ use std::process::{ExitCode, Termination};
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Served, nothing to do; or the help, or the bytes to inspect, were shown.
+    /// Served, nothing to repair; or the help, or the bytes to inspect, were shown.
     Clean,
     /// The command line is wrong.
     Usage,

@@ -33,6 +33,9 @@ use report::{ErrorObject, Mode, PartitionObject, Report};
 use session::Found;
 use target::Target;
 
+/// The life that a new ledger names where nobody says which one it is.
+const UNKNOWN_LIFE: u64 = 0;
+
 #[expect(clippy::disallowed_methods, reason = "a program reads its command line")]
 fn main() -> Exit {
     let arguments = match Arguments::try_parse() {
@@ -62,7 +65,7 @@ fn accept_loss(console: Console, accepted: &AcceptLoss) -> Exit {
         .iter()
         .map(|(first, last)| LostRange { first: Offset::new(*first), last: Offset::new(*last) })
         .collect();
-    let new_ledger = Incarnation::new(accepted.incarnation);
+    let new_ledger = Incarnation::new(accepted.partition.incarnation.unwrap_or(UNKNOWN_LIFE));
     run(console, &accepted.partition, Mode::AcceptLoss, |storage, target, expectation| {
         session::accept_loss(storage, target, expectation, &named, new_ledger)
     })
@@ -79,8 +82,11 @@ fn run(
         Ok(target) => target,
         Err(mistake) => return console.refuse(&mistake),
     };
-    let expectation =
-        Expectation { durability: partition.durability.into(), ..Expectation::of(target.namespace) };
+    let expectation = Expectation {
+        durability: partition.durability.into(),
+        incarnation: partition.incarnation.map(Incarnation::new),
+        ..Expectation::of(target.namespace)
+    };
     let opened = match mode {
         Mode::Check | Mode::Plan => OsStorage::open_read_only(&target.root),
         Mode::Apply | Mode::AcceptLoss | Mode::Adopt => OsStorage::open(&target.root),

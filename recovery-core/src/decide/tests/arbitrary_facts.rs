@@ -219,8 +219,8 @@ fn plant_fault(mut made: Partition, fault: u8) -> Partition {
     match fault {
         0 => {
             let incarnation = Incarnation::new(77);
-            made.0.ledger =
-                crate::observe::LedgerState::Mismatch { namespace: super::builder::NAMESPACE, incarnation };
+            let (namespace, beside) = (super::builder::NAMESPACE, Some(Incarnation::new(76)));
+            made.0.ledger = crate::observe::LedgerState::Mismatch { namespace, incarnation, beside };
         }
         1 => made.0.superblock = SuperblockState::Mismatch { slot: SuperblockSlot::A },
         2 => {

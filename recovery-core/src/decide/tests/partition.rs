@@ -11,7 +11,7 @@ use crate::units::{Incarnation, Length, Namespace, Position, SegmentStart};
 
 fn of_another(mut partition: Partition) -> Partition {
     let namespace = Namespace { stream: 9, ..NAMESPACE };
-    partition.0.ledger = LedgerState::Mismatch { namespace, incarnation: Incarnation::new(4) };
+    partition.0.ledger = LedgerState::Mismatch { namespace, incarnation: Incarnation::new(4), beside: None };
     partition
 }
 

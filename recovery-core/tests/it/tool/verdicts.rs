@@ -29,7 +29,7 @@ N bytes read and N hashed, through the page cache; nothing was changed
         &look(&fixture, "plan DIR --json"),
         r#"exit 0
 --- stdout
-{"version":1,"namespace":"2/0/0","disposition":"serve","reason":null,"next_offset":180,"gap":null,"lost":null,"lost_ranges":null,"messages":180,"bytes_read":58422,"bytes_hashed":52062,"bytes_walked":0,"longest_step_bytes":110484,"ledger":{"state":"absent","records":null,"skipped":null,"newest":null,"reserved_offset":null},"segments":[{"start_offset":0,"log_bytes":58062,"proven_bytes":58062,"end_offset":179,"messages":180,"batches":30,"stop":"end","residue":"none","evidence":"unknown","index":"good","action":"keep","saved_bytes":0}],"expired":[],"scratch":[],"others":["offsets"],"steps":[]}
+{"version":1,"namespace":"2/0/0","disposition":"serve","reason":null,"next_offset":180,"gap":null,"lost":null,"lost_ranges":null,"messages":180,"bytes_read":58422,"bytes_hashed":52086,"bytes_walked":0,"longest_step_bytes":110508,"ledger":{"state":"absent","records":null,"skipped":null,"newest":null,"reserved_offset":null},"segments":[{"start_offset":0,"log_bytes":58062,"proven_bytes":58062,"end_offset":179,"messages":180,"batches":30,"stop":"end","residue":"none","evidence":"unknown","index":"good","action":"keep","saved_bytes":0}],"expired":[],"scratch":[],"others":["offsets"],"steps":[]}
 --- stderr
 partition 2/0/0 in streams/2/topics/0/partitions/0
 serve: 180 messages proven in 1 segment, next offset 180, nothing to repair

@@ -13,6 +13,9 @@ use crate::oracle::{Check, Content, PartitionImage, Value, Violation};
 const TIMES: u64 = 16;
 /// Bytes that a start may read whatever there is: superblocks, an empty ledger, reason files.
 const SPARE_BYTES: u64 = 64 * 1024;
+/// Most bytes that are read and hashed of the superblock, in one step whatever its limit: two slots of 4132
+/// bytes, each twice.
+const SUPERBLOCK_BYTES: u64 = 2 * 2 * 2 * 4132;
 
 /// What a start spent that it should not have. `bytes_read` is the disk's count, and `step_bytes` the
 /// limit of a step; `window_bytes` are read whole, whatever is left of the limit.
@@ -24,7 +27,7 @@ pub fn check_work(
 ) -> Option<Violation> {
     let most = TIMES * bytes_of(before) + SPARE_BYTES;
     let Work { bytes_hashed, bytes_walked, longest_step_bytes, .. } = facts.work;
-    let longest = step_bytes + 4 * window_bytes;
+    let longest = step_bytes + 4 * window_bytes + SUPERBLOCK_BYTES;
     let spent = [
         ("bytes read", bytes_read, most),
         ("bytes hashed", bytes_hashed, most),

@@ -62,7 +62,7 @@ pub(super) fn hear(bytes: &[u8], namespace: u64, incarnation: Option<u64>) -> Le
         .zip(0_u64..)
         .filter_map(|(chunk, slot)| read(chunk).filter(|record| record.slot == slot))
         .collect();
-    let Some(incarnation) = incarnation.or_else(|| newest_incarnation(&in_place, namespace)) else {
+    let Some(incarnation) = incarnation.or_else(|| only_incarnation(&in_place, namespace)) else {
         return if in_place.is_empty() { Ledger::None } else { Ledger::Foreign };
     };
     let own = |record: &&Record| record.namespace == namespace && record.incarnation == incarnation;
@@ -75,13 +75,11 @@ pub(super) fn hear(bytes: &[u8], namespace: u64, incarnation: Option<u64>) -> Le
     Ledger::Own(testimony_of(&counting))
 }
 
-/// Where the caller knows no incarnation, the newest record of the namespace says which one it is.
-fn newest_incarnation(records: &[Record], namespace: u64) -> Option<u64> {
-    records
-        .iter()
-        .filter(|record| record.namespace == namespace)
-        .max_by_key(|record| (record.epoch, record.slot))
-        .map(|record| record.incarnation)
+/// Where the caller knows no incarnation, the records of the namespace say which one it is, unless they differ.
+fn only_incarnation(records: &[Record], namespace: u64) -> Option<u64> {
+    let mut named = records.iter().filter(|record| record.namespace == namespace);
+    let first = named.next()?.incarnation;
+    named.all(|record| record.incarnation == first).then_some(first)
 }
 
 /// Records of one identity and one epoch, in the order of their slots; at least one.

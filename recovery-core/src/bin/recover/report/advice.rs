@@ -11,7 +11,7 @@ use crate::exit::Exit;
 /// Advice, each a sentence of its own.
 pub(super) fn hints(report: &Report<'_>) -> Vec<String> {
     let mut hints = Vec::new();
-    let directory = report.target.given.display();
+    let directory = quoted(&report.target.given.display().to_string());
     if let Some(spelt) = report.target.overruled {
         hints.push(format!("the path spells partition {spelt}, and --namespace overrules it"));
     }
@@ -27,7 +27,7 @@ pub(super) fn hints(report: &Report<'_>) -> Vec<String> {
         },
         Disposition::Refuse(reason) => {
             hints.extend(for_reason(reason, report.replicas));
-            hints.extend(report.lost().map(|lost| accepting(&directory.to_string(), &lost.ranges)));
+            hints.extend(report.lost().map(|lost| accepting(&directory, &lost.ranges)));
         }
         Disposition::Unavailable(Unavailable::Locked) => {
             hints.push("a server or another recover has the partition open; stop it first".to_owned());
@@ -44,6 +44,15 @@ pub(super) fn hints(report: &Report<'_>) -> Vec<String> {
         }
     }
     hints
+}
+
+/// A path as a shell takes it: in quotes where it holds anything that a shell would read otherwise.
+fn quoted(path: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+,:@%".contains(character);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
 }
 
 /// How to serve what is left, if nothing else helps.
@@ -81,5 +90,17 @@ fn for_reason(reason: &Reason, replicas: u8) -> Option<String> {
         | Reason::EvidenceConflict { .. }
         | Reason::MissingPartition { .. } => (replicas > 1)
             .then(|| "the other replicas may hold what is missing here; compare them first".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_quoted_where_a_shell_would_read_it_otherwise() {
+        assert_eq!(quoted("data/streams/1/topics/2/partitions/3"), "data/streams/1/topics/2/partitions/3");
+        assert_eq!(quoted("my data/3"), "'my data/3'");
+        assert_eq!(quoted("it's/$3"), r"'it'\''s/$3'");
     }
 }

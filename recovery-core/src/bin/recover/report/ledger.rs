@@ -50,7 +50,7 @@ pub(super) fn line(facts: &PartitionFacts) -> String {
         LedgerState::Known(ledger) if ledger.skipped > 0 => paragraph(
             "ledger: ",
             &format!(
-                "{} of {} do not verify; what they said is not known",
+                "{} of {} do not count: damaged, or of another life or place",
                 ledger.skipped,
                 counted(ledger.valid + ledger.skipped, "record")
             ),

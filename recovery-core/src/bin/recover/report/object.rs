@@ -66,7 +66,7 @@ struct SegmentObject {
     stop: &'static str,
     residue: Option<&'static str>,
     evidence: &'static str,
-    index: &'static str,
+    index: Option<&'static str>,
     action: &'static str,
     saved_bytes: u64,
 }
@@ -171,7 +171,7 @@ fn segment(facts: &SegmentFacts, verdict: SegmentVerdict) -> SegmentObject {
         // What lies behind a place that cannot be read is not known.
         residue: (stop != Stop::Unreadable).then(|| facts.residue.kind.code()),
         evidence: facts.evidence.code(),
-        index: facts.index.state.code(),
+        index: (stop != Stop::Unreadable).then(|| facts.index.state.code()),
         action: verdict.action.code(),
         saved_bytes: saved_bytes(verdict.action),
     }

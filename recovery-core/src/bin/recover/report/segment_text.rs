@@ -2,7 +2,7 @@
 
 use recovery_core::decide::Action;
 use recovery_core::format::INDEX_ENTRY_BYTES;
-use recovery_core::observe::{Evidence, IndexFacts, IndexState, Residue, SegmentFacts, Stop};
+use recovery_core::observe::{Evidence, IndexState, Residue, SegmentFacts, Stop};
 use recovery_core::units::{Length, Position};
 
 use super::Outcome;
@@ -58,7 +58,7 @@ pub(super) fn block(facts: &SegmentFacts, action: Action, outcome: Outcome) -> S
         line("residue", &residue(facts));
     }
     line("evidence", &evidence(facts));
-    line("index", &index(&facts.index));
+    line("index", &index(facts));
     let is_applied = outcome == Outcome::Applied;
     if outcome != Outcome::Stopped {
         line("action", &action_sentence(action, is_applied));
@@ -134,8 +134,9 @@ fn residue(facts: &SegmentFacts) -> String {
             first(&residue.survivors)
         ),
         Residue::Stray => format!(
-            "{bytes} with {} that do not continue this partition{}",
+            "{bytes} with {} that {} not continue this partition{}",
             counted(residue.stray_count, "whole batch"),
+            if residue.stray_count == 1 { "does" } else { "do" },
             first(&residue.strays)
         ),
         Residue::Unproven => format!(
@@ -161,9 +162,15 @@ fn evidence(facts: &SegmentFacts) -> String {
     format!("{relation}{mark}")
 }
 
-fn index(index: &IndexFacts) -> String {
+fn index(facts: &SegmentFacts) -> String {
+    let index = &facts.index;
     let entries = counted(index.entries, "entry");
     match (index.state, index.length) {
+        (IndexState::Good | IndexState::PartialTail | IndexState::Wrong, _)
+            if facts.stop.stop() == Stop::Unreadable =>
+        {
+            format!("not judged beside what cannot be read, {entries}")
+        }
         (IndexState::Good, _) => format!("good, {entries}"),
         (IndexState::Absent, None) => "absent".to_owned(),
         (IndexState::Absent, Some(length)) => format!("absent: the file has {length} bytes and no entry"),

@@ -379,7 +379,10 @@ fn a_ledger_that_is_not_whole_has_a_line() {
     };
     assert_eq!(line(LedgerState::None { length: None }), "");
     assert_eq!(line(ledger(3, 0)), "");
-    assert_eq!(line(ledger(3, 1)), "ledger: 1 of 4 records do not verify; what they said is not known");
+    assert_eq!(
+        line(ledger(3, 1)),
+        "ledger: 1 of 4 records do not count: damaged, or of another life or place"
+    );
     assert_eq!(
         line(LedgerState::None { length: Some(Length::new(512)) }),
         "ledger: 512 bytes and not one record among them, so it counts as none"

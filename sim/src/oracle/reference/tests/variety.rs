@@ -62,7 +62,7 @@ pub(super) fn directory(tape: &mut Tape<'_>) -> Directory {
         if tape.once_in(4) {
             directory.incarnation = None;
         }
-        let records = records(tape, &segments, directory.incarnation.is_some());
+        let records = records(tape, &segments);
         directory = directory.file("ledger", ledger(&records));
     }
     if tape.once_in(6) {
@@ -128,7 +128,7 @@ fn written_batch(tape: &mut Tape<'_>, base_offset: u64) -> Vec<u8> {
 }
 
 /// What a writer, and the ones before it, may have told the ledger.
-fn records(tape: &mut Tape<'_>, segments: &[Written], is_life_known: bool) -> Vec<Record> {
+fn records(tape: &mut Tape<'_>, segments: &[Written]) -> Vec<Record> {
     let first = segments[0].start;
     let mut records = vec![record(OPENED)];
     for (segment, later) in segments.iter().zip(segments.iter().skip(1).map(Some).chain([None])) {
@@ -176,18 +176,17 @@ fn records(tape: &mut Tape<'_>, segments: &[Written], is_life_known: bool) -> Ve
     }
     if tape.once_in(8) {
         let changed = tape.below(records.len());
-        distort(tape, &mut records[changed], is_life_known);
+        distort(tape, &mut records[changed]);
     }
     records
 }
 
 /// Changes a record whose checksum will match all the same.
-fn distort(tape: &mut Tape<'_>, record: &mut Record, is_life_known: bool) {
+fn distort(tape: &mut Tape<'_>, record: &mut Record) {
     match tape.below(8) {
         0 => record.epoch += 1,
         1 => record.slot = Some(tape.offset_below(4)),
-        // Which of two lives a ledger speaks of is open where nobody says which one to expect.
-        2 if is_life_known => record.incarnation = INCARNATION + 1,
+        2 => record.incarnation = INCARNATION + 1,
         3 => record.namespace += 1,
         4 => record.mark[tape.below(4)] ^= 1,
         5 => record.floor = tape.offset_below(9),
