@@ -5,6 +5,41 @@
 //! into a verdict, [`plan`] turns that into steps and carries them out, [`partition`] serves. [`host`] does
 //! that for many partitions, which the metadata log names ([`wal`]). The only door to a disk is
 //! [`storage::Storage`].
+//!
+//! A server holds a [`host::Host`], and `examples/server_loop.rs` is a whole one. Whoever has a single directory, and
+//! wants to know what may be done with it, looks at it as here:
+//!
+//! ```
+//! use recovery_core::format::partition_components;
+//! use recovery_core::observe::{Expectation, Progress, Workspace};
+//! use recovery_core::plan::PlanOptions;
+//! use recovery_core::recovery::{Mode, Recovery};
+//! use recovery_core::storage::PartitionDirectory;
+//! use recovery_core::storage::os::OsStorage;
+//! use recovery_core::units::Namespace;
+//!
+//! # let data = tempfile::tempdir()?;
+//! # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+//! let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+//! let storage = OsStorage::open_read_only(data.path())?;
+//! let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+//! # std::fs::write(data.path().join("streams/1/topics/1/partitions/0/00000000000000000000.log"), [0x5a; 300])?;
+//!
+//! let mut workspace = Workspace::new(64 * 1024);
+//! let (expectation, options) = (Expectation::of(namespace), PlanOptions::default());
+//! let mut recovery = Recovery::new(expectation, Mode::Look, options, &mut workspace);
+//! while recovery.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+//! let recovered = recovery.finish();
+//!
+//! // 300 bytes of noise, and nobody was promised anything: they would be set aside, and then cut.
+//! assert!(recovered.verdict.is_served());
+//! for step in &recovered.plan.steps {
+//!     println!("{step:?}");
+//! }
+//! # assert!(!recovered.plan.is_empty());
+//! partition.close(&storage);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod decide;
 pub mod format;

@@ -85,6 +85,36 @@ struct Carried {
 
 impl<S: Storage> Recovery<S> {
     /// A recovery that has not begun.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::partition_components;
+    /// use recovery_core::observe::{Expectation, Progress, Workspace};
+    /// use recovery_core::plan::PlanOptions;
+    /// use recovery_core::recovery::{Mode, Recovery};
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::storage::{LockMode, PartitionDirectory};
+    /// use recovery_core::units::{Namespace, Offset};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let storage = OsStorage::open(data.path())?;
+    /// let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// assert!(partition.lock(&storage, LockMode::Exclusive).is_ok());
+    ///
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let (expectation, options) = (Expectation::of(namespace), PlanOptions::default());
+    /// let mut recovery = Recovery::new(expectation, Mode::Repair, options, &mut workspace);
+    /// // A slice at a time: a server does something else in between.
+    /// while recovery.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// let recovered = recovery.finish();
+    /// assert_eq!(recovered.verdict.next_offset, Some(Offset::ZERO));
+    /// assert!(recovered.ledger.is_none(), "no record was added to a ledger");
+    /// partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(
         expectation: Expectation,
         mode: Mode,

@@ -64,6 +64,15 @@ newtype! {
 
 impl Offset {
     /// The offset `count` messages further on, or `None` if that does not exist.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::units::Offset;
+    ///
+    /// assert_eq!(Offset::new(40).checked_add(2), Some(Offset::new(42)));
+    /// assert_eq!(Offset::new(u64::MAX).checked_add(1), None);
+    /// ```
     #[inline]
     pub const fn checked_add(self, count: u64) -> Option<Self> {
         match self.0.checked_add(count) {

@@ -107,6 +107,15 @@ impl Link {
 /// * An **overlap** is an old file put back, or two writers; no rule tells which of them is right.
 /// * An **empty segment before another** lost what it held, for the writer that made the later one did so
 ///   behind messages; a **hole** lost its end, or the file between.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::decide::{Content, Link, Place, link};
+///
+/// assert_eq!(link(Place::Adjacent, Content::Batches), Link::Meets);
+/// assert_eq!(link(Place::Above, Content::Batches), Link::Hole);
+/// ```
 #[rustfmt::skip]
 pub const fn link(place: Place, content: Content) -> Link {
     use {Content as C, Place as P};

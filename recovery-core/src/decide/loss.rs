@@ -78,6 +78,18 @@ pub enum Unacceptable {
 /// # Errors
 ///
 /// [`Unacceptable`].
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::decide::{Unacceptable, losses};
+/// use recovery_core::observe::{Expectation, PartitionFacts};
+/// use recovery_core::units::Namespace;
+///
+/// // Nothing is lost of a partition that is served, so there is nothing to accept.
+/// let facts = PartitionFacts::of_nothing(Expectation::of(Namespace { stream: 1, topic: 1, partition: 0 }));
+/// assert!(matches!(losses(&facts), Err(Unacceptable::NotRefused)));
+/// ```
 pub fn losses(facts: &PartitionFacts) -> Result<Losses, Unacceptable> {
     let reason = match decide(facts).disposition {
         Disposition::Refuse(reason) => reason,

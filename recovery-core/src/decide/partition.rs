@@ -15,6 +15,20 @@ use crate::observe::PartitionFacts;
 ///
 /// When the facts break what observation promises of them: segments not ascending, a proven end below its
 /// segment's start or behind its file's end. No bytes on a disk make such facts.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::decide::{Disposition, decide};
+/// use recovery_core::observe::{Expectation, PartitionFacts};
+/// use recovery_core::units::{Namespace, Offset};
+///
+/// // Facts come from an observation; these are those of an empty directory without a ledger.
+/// let facts = PartitionFacts::of_nothing(Expectation::of(Namespace { stream: 1, topic: 1, partition: 0 }));
+/// let verdict = decide(&facts);
+/// assert_eq!(verdict.disposition, Disposition::Serve);
+/// assert_eq!(verdict.next_offset, Some(Offset::ZERO));
+/// ```
 pub fn decide(facts: &PartitionFacts) -> Verdict {
     decide_telling(facts, &mut |_| ())
 }

@@ -8,6 +8,19 @@ use super::{ReasonCode, Row, Ruling};
 use crate::observe::{Evidence, Residue, Stop};
 
 /// Rules on one segment.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::decide::{ReasonCode, Ruling, judge};
+/// use recovery_core::observe::{Evidence, Residue, Stop};
+///
+/// // Noise behind everything that was promised is what a torn write leaves ...
+/// assert_eq!(judge(Stop::BadChecksum, Evidence::AtOrAbove, Residue::Noise), Ruling::Cut);
+/// // ... and the same noise below a promise is loss.
+/// let lost = judge(Stop::BadChecksum, Evidence::Below, Residue::Noise);
+/// assert_eq!(lost, Ruling::Refuse(ReasonCode::LostDurable));
+/// ```
 pub const fn judge(stop: Stop, evidence: Evidence, residue: Residue) -> Ruling {
     cell(stop, evidence, residue).1
 }

@@ -67,6 +67,19 @@ impl BatchHeader {
     /// # Errors
     ///
     /// When the claimed length is below 256 or a reserved byte is not zero. Nothing else is judged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BatchBuilder, BatchHeader};
+    ///
+    /// let mut bytes = Vec::new();
+    /// let written = BatchBuilder::begin(&mut bytes, 7).finish();
+    /// let header = BatchHeader::decode(bytes.first_chunk().expect("a whole header"))?;
+    /// assert_eq!(header, written);
+    /// assert_eq!(header.origin_timestamp, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn decode(bytes: &[u8; BATCH_HEADER_BYTES]) -> Result<Self, HeaderDamage> {
         let header = Self::read(bytes);
         if header.batch_length.get() < BATCH_HEADER_BYTES as u64 {

@@ -50,6 +50,20 @@ pub struct BatchBuilder<'a> {
 impl<'a> BatchBuilder<'a> {
     /// Begins a batch behind what `bytes` already holds. `origin_timestamp` is the smallest producer time
     /// of its messages, in microseconds since the Unix epoch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BatchBuilder, Message};
+    ///
+    /// let mut bytes = Vec::new();
+    /// let mut builder = BatchBuilder::begin(&mut bytes, 1_700_000_000_000_000);
+    /// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// let header = builder.finish();
+    /// assert_eq!(header.message_count, 1);
+    /// assert_eq!(header.batch_length.get(), bytes.len() as u64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn begin(bytes: &'a mut Vec<u8>, origin_timestamp: u64) -> Self {
         let start = bytes.len();
         bytes.resize(start + BATCH_HEADER_BYTES, 0);
@@ -152,6 +166,22 @@ pub enum LayoutDamage {
 /// # Errors
 ///
 /// When `batch` is not laid out as exactly one batch. It is unchanged then.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::format::{BatchBuilder, Message, stamp};
+/// use recovery_core::units::{Offset, PartitionId};
+///
+/// let mut bytes = Vec::new();
+/// let mut builder = BatchBuilder::begin(&mut bytes, 1);
+/// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+/// builder.finish();
+/// let header = stamp(&mut bytes, PartitionId::new(3), Offset::new(41), 1_700_000_000_000_000)?;
+/// assert_eq!(header.base_offset, Offset::new(41));
+/// assert_eq!(header.next_offset(), Some(Offset::new(42)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn stamp(
     batch: &mut [u8],
     partition_id: PartitionId,

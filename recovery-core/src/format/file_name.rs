@@ -62,6 +62,20 @@ pub enum FileName {
 
 impl FileName {
     /// Reads a name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::FileName;
+    /// use recovery_core::storage::Name;
+    /// use recovery_core::units::SegmentStart;
+    ///
+    /// let start = SegmentStart::new(12);
+    /// assert_eq!(FileName::classify(&FileName::log(start)), FileName::Log(start));
+    /// // Ends in `.log` and is no canonical name: evidence of somebody else at work.
+    /// let stray = Name::new(b"12.log").expect("one component");
+    /// assert_eq!(FileName::classify(&stray), FileName::StrayLog);
+    /// ```
     pub fn classify(name: &Name) -> Self {
         let bytes = name.as_bytes();
         if bytes == b"ledger" {
@@ -155,6 +169,17 @@ impl FileName {
 }
 
 /// The components of a partition directory below the data directory: `streams/S/topics/T/partitions/P`.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::format::partition_components;
+/// use recovery_core::units::Namespace;
+///
+/// let components = partition_components(Namespace { stream: 1, topic: 2, partition: 3 });
+/// let path: Vec<String> = components.iter().map(ToString::to_string).collect();
+/// assert_eq!(path.join("/"), "streams/1/topics/2/partitions/3");
+/// ```
 pub fn partition_components(namespace: Namespace) -> [Name; 6] {
     [
         literal(b"streams"),

@@ -46,6 +46,20 @@ impl FrameHeader {
     /// # Errors
     ///
     /// When the reserved field is not zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BATCH_HEADER_BYTES, BatchBuilder, FrameHeader, Message};
+    ///
+    /// let mut bytes = Vec::new();
+    /// let mut builder = BatchBuilder::begin(&mut bytes, 1);
+    /// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// builder.finish();
+    /// let frame = bytes[BATCH_HEADER_BYTES..].first_chunk().expect("a whole frame header");
+    /// assert_eq!(FrameHeader::decode(frame).expect("what was built decodes").payload_length, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn decode(bytes: &[u8; FRAME_HEADER_BYTES]) -> Result<Self, FrameDamage> {
         let reserved = u64_at(bytes, 40);

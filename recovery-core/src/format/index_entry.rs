@@ -20,6 +20,16 @@ pub struct IndexEntry {
 
 impl IndexEntry {
     /// Reads an entry.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::IndexEntry;
+    /// use recovery_core::units::{Offset, Position};
+    ///
+    /// let entry = IndexEntry { offset: Offset::new(12), timestamp: 5, position: Position::new(4096) };
+    /// assert_eq!(IndexEntry::decode(&entry.encode()), entry);
+    /// ```
     #[inline]
     pub fn decode(bytes: &[u8; INDEX_ENTRY_BYTES]) -> Self {
         Self {

@@ -232,6 +232,29 @@ impl LedgerRecord {
     /// # Errors
     ///
     /// When the checksum does not match, or the contents are none that a writer of this version makes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{LedgerKind, LedgerRecord};
+    /// use recovery_core::units::{Durability, Incarnation, Namespace, Offset, SegmentStart};
+    ///
+    /// let record = LedgerRecord {
+    ///     kind: LedgerKind::Floor,
+    ///     durability: Durability::Synced,
+    ///     namespace: Namespace { stream: 1, topic: 1, partition: 0 },
+    ///     incarnation: Incarnation::new(1),
+    ///     epoch: 1,
+    ///     slot: 0,
+    ///     generation: 0,
+    ///     floor: SegmentStart::ZERO,
+    ///     reserved_offset: Offset::ZERO,
+    /// };
+    /// let mut bytes = record.encode();
+    /// assert_eq!(LedgerRecord::decode(&bytes).as_ref(), Ok(&record));
+    /// bytes[9] ^= 1;
+    /// assert!(LedgerRecord::decode(&bytes).is_err());
+    /// ```
     pub fn decode(bytes: &[u8; LEDGER_RECORD_BYTES]) -> Result<Self, RecordDamage> {
         let stored = Checksum::new(u64_at(bytes, CHECKSUM_AT));
         let actual = Checksum::of(&bytes[..CHECKSUM_AT]);

@@ -110,6 +110,25 @@ impl MetadataHeader {
     }
 
     /// Encodes a batch of `records` into `bytes`, which is emptied first; returns its header.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{Checksum, MetadataDraft, MetadataHeader};
+    /// use recovery_core::units::Position;
+    ///
+    /// // A batch without records says that all before it is durable.
+    /// let draft = MetadataDraft {
+    ///     sequence: 0,
+    ///     position: Position::ZERO,
+    ///     frontier: Position::ZERO,
+    ///     previous: Checksum::new(0),
+    /// };
+    /// let mut bytes = Vec::new();
+    /// let header = MetadataHeader::encode(&draft, &[], &mut bytes);
+    /// let decoded = MetadataHeader::decode(bytes.first_chunk().expect("a whole header"));
+    /// assert_eq!(decoded.as_ref(), Ok(&header));
+    /// ```
     pub fn encode(draft: &MetadataDraft, records: &[MetadataRecord], bytes: &mut Vec<u8>) -> Self {
         let record_count = u32::try_from(records.len()).expect("a batch is bounded by the ceiling");
         let length = batch_length(u64::from(record_count));

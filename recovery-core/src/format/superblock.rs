@@ -104,6 +104,28 @@ impl Superblock {
     ///
     /// When magic, version, length, checksum or payload is not that of a record. Empty contents are no
     /// record either; that an empty slot counts as a missing one is for the caller to say.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::Superblock;
+    /// use recovery_core::units::Offset;
+    ///
+    /// let superblock = Superblock {
+    ///     sequence: 1,
+    ///     cluster: 7,
+    ///     replica: 0,
+    ///     replica_count: 3,
+    ///     view: 0,
+    ///     log_view: 0,
+    ///     commit: 0,
+    ///     offset_frontier: Offset::new(42),
+    /// };
+    /// let mut bytes = superblock.encode();
+    /// assert_eq!(Superblock::decode(&bytes).as_ref(), Ok(&superblock));
+    /// bytes[20] ^= 1;
+    /// assert!(Superblock::decode(&bytes).is_err());
+    /// ```
     pub fn decode(bytes: &[u8]) -> Result<Self, SuperblockDamage> {
         let smallest = PAYLOAD_AT + CHECKSUM_BYTES;
         if bytes.len() < smallest || bytes.len() > SUPERBLOCK_BYTES_MAX {

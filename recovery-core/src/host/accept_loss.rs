@@ -81,6 +81,35 @@ pub struct AcceptingLoss<S: Storage> {
 impl<S: Storage> AcceptingLoss<S> {
     /// An acceptance of which nothing is done. `named` are the ranges that the operator gives up; a ledger is made,
     /// if there is none, for the life that `expectation` names, or else for `new_ledger`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::partition_components;
+    /// use recovery_core::host::AcceptingLoss;
+    /// use recovery_core::observe::{Expectation, Progress, Workspace};
+    /// use recovery_core::plan::PlanOptions;
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::storage::{LockMode, PartitionDirectory};
+    /// use recovery_core::units::{Incarnation, Namespace};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let storage = OsStorage::open(data.path())?;
+    /// let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// assert!(partition.lock(&storage, LockMode::Exclusive).is_ok());
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let (expectation, options) = (Expectation::of(namespace), PlanOptions::default());
+    /// let mut accepting = AcceptingLoss::new(expectation, options, Incarnation::new(1), &[], &mut workspace);
+    /// while accepting.step(&storage, &partition, &mut workspace, 1024 * 1024)? == Progress::More {}
+    /// let accepted = accepting.finish();
+    /// // The partition is served: nothing is lost, and nothing was accepted.
+    /// assert!(!accepted.is_accepted && accepted.lost.is_empty());
+    /// assert!(accepted.recovered.verdict.is_served());
+    /// partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(
         expectation: Expectation,
         options: PlanOptions,

@@ -27,6 +27,27 @@ impl<S: Storage> Adopting<S> {
     /// # Errors
     ///
     /// Whatever opening it returns, but for a definite "not found".
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::partition_components;
+    /// use recovery_core::host::{AdoptMistake, Adopting};
+    /// use recovery_core::observe::Expectation;
+    /// use recovery_core::storage::PartitionDirectory;
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::units::Namespace;
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let storage = OsStorage::open(data.path())?;
+    /// let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// let begun = Adopting::begin(&storage, &partition, Expectation::of(namespace))?;
+    /// assert_eq!(begun.err(), Some(AdoptMistake), "there is no ledger to set aside");
+    /// partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn begin(
         storage: &S,
         partition: &PartitionDirectory<S>,

@@ -114,6 +114,16 @@ impl Deed {
 }
 
 /// What the host does about `finding`. `is_proven_empty` says that no planned segment holds a verified batch.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::host::{Deed, Finding, Replication, deed};
+///
+/// // Nobody else has what a lone node has lost; a replica asks its peers.
+/// assert_eq!(deed(Finding::Refuse, Replication::Lone, false), Deed::Tombstone);
+/// assert_eq!(deed(Finding::Refuse, Replication::Peers, false), Deed::RebuildAround);
+/// ```
 pub const fn deed(finding: Finding, replication: Replication, is_proven_empty: bool) -> Deed {
     match (finding, replication) {
         (Finding::Serve, Replication::Lone | Replication::Peers) => Deed::Serve,

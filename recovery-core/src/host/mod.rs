@@ -84,6 +84,38 @@ impl<S: Storage> Host<S> {
     /// # Errors
     ///
     /// The first limit that an option passes: the format's ceiling comes first (F75).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BatchBuilder, Message};
+    /// use recovery_core::host::{Host, HostOptions, NewPartition, PartitionState};
+    /// use recovery_core::observe::{Progress, Workspace};
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::units::{Durability, Incarnation, Namespace, Offset};
+    ///
+    /// const SLICE_BYTES: u64 = 1024 * 1024;
+    /// # let data = tempfile::tempdir()?;
+    /// let storage = OsStorage::open(data.path())?;
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let mut host = Host::new(HostOptions::new())?;
+    /// while host.start(&storage, &mut workspace, SLICE_BYTES) == Progress::More {}
+    ///
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// host.create(&storage, &NewPartition { namespace, incarnation, replicas: 1, durability })?;
+    /// while host.reconcile(&storage, &mut workspace, SLICE_BYTES) == Progress::More {}
+    /// assert_eq!(host.state(namespace), Some(PartitionState::Served));
+    ///
+    /// let mut batch = Vec::new();
+    /// let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// builder.finish();
+    /// host.produce(&storage, namespace, &batch, 2)?;
+    /// assert_eq!(host.flush(&storage, namespace)?.next_offset, Offset::new(1));
+    /// host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(options: HostOptions) -> Result<Self, HostError> {
         options.partition.validate()?;
         Ok(Self {

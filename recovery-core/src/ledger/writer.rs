@@ -57,6 +57,38 @@ impl<S: Storage> LedgerWriter<S> {
     ///
     /// [`LedgerError::Io`] when there is none afterwards; [`LedgerError::Poisoned`] when a directory sync
     /// failed, so that recovery has to look again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::partition_components;
+    /// use recovery_core::ledger::{LedgerWriter, NewLedger};
+    /// use recovery_core::storage::PartitionDirectory;
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::units::{Durability, Incarnation, Namespace, Offset, SegmentStart};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let storage = OsStorage::open(data.path())?;
+    /// let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// let new = NewLedger {
+    ///     namespace,
+    ///     incarnation: Incarnation::new(1),
+    ///     durability: Durability::Synced,
+    ///     epoch: 1,
+    ///     generation: 0,
+    ///     floor: SegmentStart::ZERO,
+    ///     reserved_offset: Offset::ZERO,
+    /// };
+    /// let mut ledger = LedgerWriter::create(&storage, &partition.directory, &new)?;
+    /// // From here on no message gets an offset below 1,000, whatever becomes of the log.
+    /// ledger.reserve(&storage, Offset::new(1_000))?;
+    /// ledger.sync(&storage)?;
+    /// ledger.close(&storage);
+    /// partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(storage: &S, directory: &S::Directory, new: &NewLedger) -> Result<Self, LedgerError> {
         Self::create_saying(storage, directory, new, &[])
     }

@@ -84,6 +84,31 @@ pub struct Observed {
 
 impl<S: Storage> Observation<S> {
     /// An observation that has not looked at anything yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::partition_components;
+    /// use recovery_core::observe::{Expectation, Observation, Observed, Progress, Workspace};
+    /// use recovery_core::storage::PartitionDirectory;
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::units::Namespace;
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let storage = OsStorage::open(data.path())?;
+    /// let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let mut observation = Observation::new(Expectation::of(namespace), &mut workspace);
+    /// while observation.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// let Observed { facts, failure } = observation.finish();
+    /// // A failed call is no evidence: facts count only where nothing failed.
+    /// assert_eq!(failure, None);
+    /// assert!(facts.segments.is_empty());
+    /// partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(expectation: Expectation, workspace: &mut Workspace) -> Self {
         Self {
             expectation,

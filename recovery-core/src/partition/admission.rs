@@ -100,6 +100,25 @@ impl Admission {
     /// # Errors
     ///
     /// Why it is not taken in. The size comes first, before anything is hashed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BATCH_BYTES_MAX, BatchBuilder, Message};
+    /// use recovery_core::partition::Admission;
+    /// use recovery_core::units::Offset;
+    ///
+    /// let mut admission = Admission::new(BATCH_BYTES_MAX);
+    /// let mut batch = Vec::new();
+    /// let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// builder.finish();
+    /// let (_, behind) = admission.check(&batch, Offset::new(41))?;
+    /// assert_eq!(behind, Offset::new(42));
+    /// batch.pop();
+    /// assert_eq!(admission.check(&batch, Offset::new(41)).unwrap_err().code(), "batch-length");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn check(&mut self, batch: &[u8], next_offset: Offset) -> Result<(BatchHeader, Offset), Rejection> {
         let given = Length::new(batch.len() as u64);
         if given > self.ceiling {

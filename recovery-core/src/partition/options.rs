@@ -58,6 +58,18 @@ impl PartitionOptions {
     /// # Errors
     ///
     /// The first limit that is passed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::partition::{OptionsError, PartitionOptions};
+    /// use recovery_core::units::{Durability, Length};
+    ///
+    /// let mut options = PartitionOptions::new(Durability::Buffered, None);
+    /// assert_eq!(options.validate(), Ok(()));
+    /// options.segment_bytes = Length::new(100);
+    /// assert!(matches!(options.validate(), Err(OptionsError::SegmentTooSmall { .. })));
+    /// ```
     pub fn validate(&self) -> Result<(), OptionsError> {
         let batch_bytes = self.batch_bytes_max;
         if batch_bytes > BATCH_BYTES_MAX {

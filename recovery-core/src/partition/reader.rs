@@ -80,6 +80,49 @@ impl Reader {
     /// # Errors
     ///
     /// [`PollError`]; the answer is without a batch then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::{BatchBuilder, Message, partition_components};
+    /// # use recovery_core::observe::{Expectation, Progress};
+    /// # use recovery_core::plan::PlanOptions;
+    /// # use recovery_core::recovery::{Mode, Recovery};
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::partition::{Adopted, PartitionOptions, Writer};
+    /// # use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// use recovery_core::observe::Workspace;
+    /// use recovery_core::partition::{PollRequest, Polled, Reader};
+    /// use recovery_core::units::{Length, Offset};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let expectation = Expectation::of(namespace);
+    /// # let mut recovery = Recovery::new(expectation, Mode::Repair, PlanOptions::default(), &mut workspace);
+    /// # while recovery.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let recovered = recovery.finish();
+    /// # let adopted = Adopted::of(&recovered.facts, &recovered.verdict, &recovered.plan).expect("it is served");
+    /// # let options = PartitionOptions::new(Durability::Buffered, None);
+    /// # let mut writer = Writer::open(&storage, partition, adopted, recovered.ledger, options)?;
+    /// # let mut batch = Vec::new();
+    /// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// # builder.finish();
+    /// # writer.append(&storage, &batch, 2)?;
+    /// # assert_eq!(writer.flush(&storage)?.next_offset, Offset::new(1));
+    /// let request = PollRequest { from: Offset::ZERO, messages_max: 100, bytes_max: Length::new(1024 * 1024) };
+    /// let (mut reader, mut polled) = (Reader::new(), Polled::default());
+    /// reader.poll(&storage, writer.directory(), writer.chain(), &request, &mut workspace, &mut polled)?;
+    /// assert_eq!(polled.messages(), 1);
+    /// assert_eq!(polled.next_offset(), Offset::new(1));
+    /// # writer.close(&storage).close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn poll<S: Storage>(
         &mut self,
         storage: &S,

@@ -62,6 +62,44 @@ impl<S: Storage> Writer<S> {
     /// # Errors
     ///
     /// [`OpenError`]; the files are as they were.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::{BatchBuilder, Message, partition_components};
+    /// # use recovery_core::observe::{Expectation, Progress, Workspace};
+    /// # use recovery_core::plan::PlanOptions;
+    /// # use recovery_core::recovery::{Mode, Recovery};
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::partition::{Adopted, PartitionOptions, Writer};
+    /// use recovery_core::units::{Durability, Incarnation, Namespace, Offset};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let options = PlanOptions { makes_ledger: true, ..PlanOptions::default() };
+    /// # let mut recovery = Recovery::new(Expectation::of(namespace), Mode::Repair, options, &mut workspace);
+    /// # while recovery.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let recovered = recovery.finish();
+    /// // `recovered` is what recovery has just said of the directory `partition`.
+    /// let adopted = Adopted::of(&recovered.facts, &recovered.verdict, &recovered.plan).expect("it is served");
+    /// let options = PartitionOptions::new(Durability::Synced, Some(Incarnation::new(1)));
+    /// let mut writer = Writer::open(&storage, partition, adopted, recovered.ledger, options)?;
+    ///
+    /// let mut batch = Vec::new();
+    /// let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// builder.finish();
+    /// writer.append(&storage, &batch, 2)?;
+    /// // Now, and not before, a producer is told that its message is kept.
+    /// assert_eq!(writer.flush(&storage)?.next_offset, Offset::new(1));
+    /// writer.close(&storage).close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(
         storage: &S,
         directory: PartitionDirectory<S>,

@@ -26,6 +26,19 @@ pub struct PlanOptions {
 
 /// Lists what carries `verdict` out. Empty when there is nothing to do, and for a partition that is
 /// refused or unavailable, of which not one byte is touched.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::decide::decide;
+/// use recovery_core::observe::{Expectation, PartitionFacts};
+/// use recovery_core::plan::{PlanOptions, build};
+/// use recovery_core::units::Namespace;
+///
+/// let facts = PartitionFacts::of_nothing(Expectation::of(Namespace { stream: 1, topic: 1, partition: 0 }));
+/// let plan = build(&facts, &decide(&facts), PlanOptions::default());
+/// assert!(plan.is_empty(), "nothing is wrong, and nothing is done");
+/// ```
 pub fn build(facts: &PartitionFacts, verdict: &Verdict, options: PlanOptions) -> Plan {
     assert!(verdict.segments.len() == facts.segments.len(), "a verdict has one action a segment");
     assert!(options.sync_indexes || !options.clean_stop, "a clean stop comes after the indexes are synced");

@@ -53,6 +53,28 @@ pub fn read<S: Storage>(
 /// # Errors
 ///
 /// As [`Storage::read`]; [`Errno::STALE`] if the file ends before, since every caller knows its length.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::storage::os::OsStorage;
+/// use recovery_core::storage::{Access, Errno, Name, Storage, exact};
+///
+/// # let data = tempfile::tempdir()?;
+/// # std::fs::write(data.path().join("a-file"), b"kept")?;
+/// let storage = OsStorage::open_read_only(data.path())?;
+/// let root = storage.root()?;
+/// let name = Name::new(b"a-file").expect("one component");
+/// let file = storage.open(&root, &name, Access::Read)?;
+/// let mut bytes = [0; 4];
+/// exact::read_all(&storage, &file, &name, 0, &mut bytes)?;
+/// assert_eq!(&bytes, b"kept");
+/// // A file that ends before is not the one that the caller knows.
+/// assert_eq!(exact::read_all(&storage, &file, &name, 1, &mut bytes).unwrap_err().errno, Errno::STALE);
+/// storage.close(file);
+/// storage.close_directory(root);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_all<S: Storage>(
     storage: &S,
     file: &S::File,

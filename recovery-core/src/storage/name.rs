@@ -17,6 +17,16 @@ pub struct Name {
 
 impl Name {
     /// Takes `bytes` as a name, or `None` if they are not one component.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::storage::Name;
+    ///
+    /// let name = Name::new(b"00000000000000000000.log").expect("one component");
+    /// assert_eq!(name.to_string(), "00000000000000000000.log");
+    /// assert!(Name::new(b"../elsewhere").is_none());
+    /// ```
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let refused = bytes.is_empty()
             || bytes.len() > NAME_BYTES_MAX

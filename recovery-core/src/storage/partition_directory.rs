@@ -26,6 +26,25 @@ impl<S: Storage> PartitionDirectory<S> {
     /// # Errors
     ///
     /// As [`Storage::open_directory`], of the first component that fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::partition_components;
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::storage::{LockMode, PartitionDirectory};
+    /// use recovery_core::units::Namespace;
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let storage = OsStorage::open(data.path())?;
+    /// let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// // The lock comes first: nothing is looked at that somebody else may be changing.
+    /// assert!(partition.lock(&storage, LockMode::Exclusive).is_ok());
+    /// partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(storage: &S, components: &[Name]) -> Result<Self, StorageError> {
         let (name, above) = components.split_last().expect("a partition has a name");
         let mut parent = exact::uninterrupted(|| storage.root())?;

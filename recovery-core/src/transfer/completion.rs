@@ -79,6 +79,23 @@ fn read<S: Storage>(storage: &S, directory: &S::Directory) -> Result<Option<Vec<
 /// # Errors
 ///
 /// Whatever a storage call returns; a repeat does the rest.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::storage::os::OsStorage;
+/// use recovery_core::storage::{Name, Storage};
+/// use recovery_core::transfer::{Finished, finish_install};
+///
+/// # let data = tempfile::tempdir()?;
+/// let storage = OsStorage::open(data.path())?;
+/// let parent = storage.root()?;
+/// let name = Name::new(b"0").expect("one component");
+/// // Before a partition is opened: nothing lies beside this one.
+/// assert_eq!(finish_install(&storage, &parent, &name)?, Finished::Nothing);
+/// storage.close_directory(parent);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn finish_install<S: Storage>(
     storage: &S,
     parent: &S::Directory,

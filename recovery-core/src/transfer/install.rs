@@ -55,6 +55,42 @@ pub struct Install<S: Storage> {
 
 impl<S: Storage> Install<S> {
     /// An installation of which nothing is done. `local` are the facts on the directory that is there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::decide::decide;
+    /// use recovery_core::observe::{Expectation, PartitionFacts, Progress, Workspace};
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::storage::{Name, PartitionDirectory, Storage};
+    /// use recovery_core::transfer::{Install, InstallOptions, Offer, StorageSource};
+    /// use recovery_core::units::{Durability, Incarnation, Namespace};
+    ///
+    /// let (namespace, incarnation) = (Namespace { stream: 1, topic: 1, partition: 0 }, Incarnation::new(1));
+    /// let name = Name::new(b"0").expect("one component");
+    /// # let (there, here) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    /// # std::fs::create_dir(there.path().join("0"))?;
+    /// // What the peer offers: here an empty partition.
+    /// let peer = OsStorage::open(there.path())?;
+    /// let partition = PartitionDirectory::open(&peer, &[name])?;
+    /// let facts = PartitionFacts::of_nothing(Expectation::of(namespace));
+    /// let offer = Offer::of(&facts, &decide(&facts), incarnation).expect("it is served there");
+    /// let mut source = StorageSource::new(&peer, &partition, &offer);
+    ///
+    /// // What this node makes of it, beside whatever lies here.
+    /// let storage = OsStorage::open(here.path())?;
+    /// let parent = storage.root()?;
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let why = "there was nothing here".to_owned();
+    /// let options = InstallOptions { namespace, incarnation, durability: Durability::Synced, why };
+    /// let mut install = Install::new(offer.clone(), None, options);
+    /// while install.step(&storage, &parent, &name, &mut source, &mut workspace, 1024 * 1024)? == Progress::More {}
+    /// source.close();
+    /// storage.open_directory(&parent, &name).map(|installed| storage.close_directory(installed))?;
+    /// # storage.close_directory(parent);
+    /// # partition.close(&peer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(offer: Offer, local: Option<&PartitionFacts>, options: InstallOptions) -> Self {
         let plan = RebuildPlan::of(local, &offer);
         let known = local.and_then(|facts| facts.ledger.known()).map(|ledger| ledger.newest);

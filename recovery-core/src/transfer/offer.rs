@@ -33,6 +33,19 @@ pub struct Offer {
 impl Offer {
     /// What recovery adopted; `None` of a partition that is not served, or of which no life is known, so that
     /// nothing was hashed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::decide::decide;
+    /// use recovery_core::observe::{Expectation, PartitionFacts};
+    /// use recovery_core::transfer::Offer;
+    /// use recovery_core::units::{Incarnation, Namespace};
+    ///
+    /// let facts = PartitionFacts::of_nothing(Expectation::of(Namespace { stream: 1, topic: 1, partition: 0 }));
+    /// let offer = Offer::of(&facts, &decide(&facts), Incarnation::new(1)).expect("it is served");
+    /// assert_eq!(offer.bytes(), 0);
+    /// ```
     pub fn of(facts: &PartitionFacts, verdict: &Verdict, incarnation: Incarnation) -> Option<Self> {
         if facts.segments.iter().any(|segment| segment.accepts_loss) {
             // What is still to be carried over is no segment yet.

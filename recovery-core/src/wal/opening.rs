@@ -88,6 +88,37 @@ impl<S: Storage> Opening<S> {
     /// # Panics
     ///
     /// If `limit` is below [`STEP_BYTES_MIN`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{FileName, MetadataKind, MetadataRecord};
+    /// use recovery_core::observe::{Progress, Workspace};
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::storage::{PartitionDirectory, Storage};
+    /// use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// use recovery_core::wal::{Opened, Opening};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// let storage = OsStorage::open(data.path())?;
+    /// let (parent, directory) = (storage.root()?, storage.root()?);
+    /// let root = PartitionDirectory { parent, directory, name: FileName::metadata_log() };
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let mut opening = Opening::default();
+    /// while opening.step(&storage, &root, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// let Opened::Log(mut log, None) = opening.finish() else { panic!("a directory without a log has an empty one") };
+    ///
+    /// let created = MetadataRecord {
+    ///     kind: MetadataKind::Created { replicas: 1, durability: Durability::Synced },
+    ///     namespace: Namespace { stream: 1, topic: 1, partition: 0 },
+    ///     incarnation: Incarnation::new(1),
+    /// };
+    /// log.append(&storage, &root.directory, &[created])?;
+    /// assert_eq!(log.registry().entries().count(), 1);
+    /// log.close(&storage);
+    /// root.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn step(
         &mut self,
         storage: &S,

@@ -168,7 +168,7 @@ fn every_file_is_a_declared_module() {
         let (_, inner) = folder.split_once('/').unwrap();
         // Cargo finds these by itself, or by a manifest.
         let is_root = matches!(file, "lib.rs" | "main.rs")
-            || matches!(inner, "src/bin/" | "benches/" | "tests/" | "fuzz_targets/");
+            || matches!(inner, "src/bin/" | "benches/" | "examples/" | "tests/" | "fuzz_targets/");
         if is_root {
             continue;
         }
@@ -187,6 +187,24 @@ fn every_file_is_a_declared_module() {
         }
     }
     check(&complaints);
+}
+
+#[test]
+fn every_module_that_the_library_shows_has_an_example_that_runs() {
+    let sources = sources();
+    let root = read("recovery-core/src/lib.rs");
+    let modules: Vec<&str> =
+        root.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    assert!(modules.len() > 10, "the modules were found");
+    let has_example = |module: &&str| {
+        let (file, folder) =
+            (format!("recovery-core/src/{module}.rs"), format!("recovery-core/src/{module}/"));
+        let mut files =
+            sources.iter().filter(|source| source.path == file || source.path.starts_with(&folder));
+        files.any(|source| source.text.contains("/// # Examples\n"))
+    };
+    let bare = modules.iter().filter(|module| !has_example(module));
+    check(&bare.map(|module| format!("{module}: no example")).collect::<Vec<_>>());
 }
 
 #[test]

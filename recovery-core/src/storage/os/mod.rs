@@ -54,6 +54,26 @@ impl OsStorage {
     /// # Errors
     ///
     /// As `open(2)` with `O_DIRECTORY`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::storage::{Name, Storage, exact};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// let storage = OsStorage::open(data.path())?;
+    /// let root = storage.root()?;
+    /// let name = Name::new(b"a-file").expect("one component");
+    /// let file = storage.create(&root, &name)?;
+    /// exact::write_all(&storage, &file, &name, 0, b"kept")?;
+    /// // Contents and name are made durable by a call each.
+    /// storage.sync(&file)?;
+    /// storage.sync_directory(&root)?;
+    /// storage.close(file);
+    /// storage.close_directory(root);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(path: &Path) -> Result<Self, StorageError> {
         Self::open_root(path, false)
     }
@@ -64,6 +84,21 @@ impl OsStorage {
     /// # Errors
     ///
     /// As [`OsStorage::open`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::storage::{Errno, Name, Storage};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// let storage = OsStorage::open_read_only(data.path())?;
+    /// let root = storage.root()?;
+    /// let name = Name::new(b"a-file").expect("one component");
+    /// assert_eq!(storage.create(&root, &name).unwrap_err().errno, Errno::READ_ONLY);
+    /// storage.close_directory(root);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open_read_only(path: &Path) -> Result<Self, StorageError> {
         Self::open_root(path, true)
     }
