@@ -59,6 +59,7 @@ mod storage_os;
 mod tidy;
 #[cfg(feature = "cli")]
 mod tool;
+mod track_record;
 mod transfer;
 mod transfer_hostile;
 mod transfer_world;
