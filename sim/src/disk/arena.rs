@@ -1,12 +1,24 @@
 //! The memory of a world's disk: runs of sectors that are handed out and never given back.
 //!
 //! Promises: a run keeps its bytes until the arena is reset or rewound; runs of a shared image or of a
-//! snapshot are never written again, so a copy of their ids is a copy of the disk. Leaves out: any
+//! snapshot are never written again, so a copy of their ids is a copy of the disk. Memory grows by blocks that
+//! never move, nearly all of one small size, so that a world takes what it uses and the rest can be given back. Leaves out: any
 //! knowledge of files; who may write a run is for its owner to know.
 
 use std::sync::Arc;
 
 use super::geometry::{Geometry, index};
+
+/// Bytes of a piece as a power of two: the largest page, and less than what allocators treat apart.
+const PIECE_SHIFT: u32 = 16;
+
+/// Memory that stays where it is: a piece, or as many as one run takes.
+#[derive(Debug)]
+struct Block {
+    /// Where it starts, counted in bytes of this arena.
+    start: usize,
+    bytes: Box<[u8]>,
+}
 
 /// The first sector of a run in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +50,24 @@ pub(super) struct Arena {
     geometry: Geometry,
     image: Option<Arc<[u8]>>,
     image_sectors: u32,
-    bytes: Vec<u8>,
+    blocks: Vec<Block>,
+    /// The block that each piece lies in. Those of one block follow each other.
+    pieces: Vec<usize>,
     used_sectors: u32,
     frozen_below: u32,
 }
 
 impl Arena {
     pub(super) fn new(geometry: Geometry) -> Self {
-        Self { geometry, image: None, image_sectors: 0, bytes: Vec::new(), used_sectors: 0, frozen_below: 0 }
+        Self {
+            geometry,
+            image: None,
+            image_sectors: 0,
+            blocks: Vec::new(),
+            pieces: Vec::new(),
+            used_sectors: 0,
+            frozen_below: 0,
+        }
     }
 
     /// Forgets everything but the memory itself.
@@ -96,16 +118,37 @@ impl Arena {
         run.0 < self.frozen_below
     }
 
-    /// A run with whatever bytes were there before, for a caller that writes all of it.
+    /// A run with whatever bytes were there before, for a caller that writes all of it. It lies in one block.
     pub(super) fn allocate(&mut self, sectors: u32) -> Run {
+        let in_piece = 1 << (PIECE_SHIFT - self.geometry.sector_shift());
+        let left = in_piece - self.used_sectors % in_piece;
+        if sectors > left {
+            self.used_sectors = self.room_for(sectors.div_ceil(in_piece), in_piece) * in_piece;
+        }
         let run = Run(self.mark());
         self.used_sectors += sectors;
         assert!(self.mark() < Run::ZEROS.0, "the arena is used up");
-        let needed = index(u64::from(self.used_sectors) << self.geometry.sector_shift());
-        if self.bytes.len() < needed {
-            self.bytes.resize(needed.next_power_of_two().max(1 << 16), 0);
+        let pieces = index(u64::from(self.used_sectors.div_ceil(in_piece)));
+        if let Some(missing) = pieces.checked_sub(self.pieces.len()).filter(|missing| *missing > 0) {
+            let (start, bytes) = (self.pieces.len() << PIECE_SHIFT, missing << PIECE_SHIFT);
+            self.pieces.resize(pieces, self.blocks.len());
+            self.blocks.push(Block { start, bytes: vec![0; bytes].into_boxed_slice() });
         }
         run
+    }
+
+    /// The next piece from which on so many lie in one block, or the first one that is not there yet.
+    fn room_for(&self, count: u32, in_piece: u32) -> u32 {
+        let count = index(u64::from(count));
+        let mut first = self.used_sectors.div_ceil(in_piece);
+        // Pieces are finite.
+        while let Some(block) = self.pieces.get(index(u64::from(first))) {
+            if self.pieces.get(index(u64::from(first)) + count - 1) == Some(block) {
+                break;
+            }
+            first += 1;
+        }
+        first
     }
 
     /// A run of zeros.
@@ -124,38 +167,44 @@ impl Arena {
 
     /// Copies sectors from one run to another, which must not be frozen.
     pub(super) fn copy(&mut self, source: Run, target: Run, sectors: u32) {
-        let length = index(u64::from(sectors) << self.geometry.sector_shift());
-        let to = self.own_start(target);
+        let length = self.length_of(sectors);
+        let (to_block, to) = self.own_place(target);
         if source.0 < self.image_sectors {
             let image = self.image.as_ref().expect("image sectors mean an image");
             let from = index(u64::from(source.0) << self.geometry.sector_shift());
-            self.bytes[to..to + length].copy_from_slice(&image[from..from + length]);
-        } else {
-            let from = self.own_start(source);
-            self.bytes.copy_within(from..from + length, to);
+            self.blocks[to_block].bytes[to..to + length].copy_from_slice(&image[from..from + length]);
+            return;
         }
+        let (from_block, from) = self.own_place(source);
+        if from_block == to_block {
+            self.blocks[to_block].bytes.copy_within(from..from + length, to);
+            return;
+        }
+        let [from_block, to_block] =
+            self.blocks.get_disjoint_mut([from_block, to_block]).expect("two blocks of this world");
+        to_block.bytes[to..to + length].copy_from_slice(&from_block.bytes[from..from + length]);
     }
 
     /// The bytes of a run.
     #[inline]
     pub(super) fn sectors(&self, run: Run, sectors: u32) -> &[u8] {
-        let length = index(u64::from(sectors) << self.geometry.sector_shift());
+        let length = self.length_of(sectors);
         if run.0 < self.image_sectors {
             let image = self.image.as_ref().expect("image sectors mean an image");
             let from = index(u64::from(run.0) << self.geometry.sector_shift());
             return &image[from..from + length];
         }
-        let from = self.own_start(run);
-        &self.bytes[from..from + length]
+        let (block, from) = self.own_place(run);
+        &self.blocks[block].bytes[from..from + length]
     }
 
     /// The bytes of a run that is not frozen.
     #[inline]
     pub(super) fn sectors_mut(&mut self, run: Run, sectors: u32) -> &mut [u8] {
         assert!(!self.is_frozen(run), "a run of an image or a snapshot is never written");
-        let length = index(u64::from(sectors) << self.geometry.sector_shift());
-        let from = self.own_start(run);
-        &mut self.bytes[from..from + length]
+        let length = self.length_of(sectors);
+        let (block, from) = self.own_place(run);
+        &mut self.blocks[block].bytes[from..from + length]
     }
 
     /// The bytes of a page.
@@ -170,10 +219,19 @@ impl Arena {
         self.sectors_mut(run, self.geometry.sectors_per_page())
     }
 
+    /// Bytes of so many sectors.
     #[inline]
-    fn own_start(&self, run: Run) -> usize {
+    fn length_of(&self, sectors: u32) -> usize {
+        index(u64::from(sectors) << self.geometry.sector_shift())
+    }
+
+    /// The block that a run of this world lies in, and where it starts there.
+    #[inline]
+    fn own_place(&self, run: Run) -> (usize, usize) {
         let own = run.0.checked_sub(self.image_sectors).expect("the run is one of this world");
-        index(u64::from(own) << self.geometry.sector_shift())
+        let start = index(u64::from(own) << self.geometry.sector_shift());
+        let block = self.pieces[start >> PIECE_SHIFT];
+        (block, start - self.blocks[block].start)
     }
 
     /// Bytes of memory that this world uses.
@@ -187,4 +245,52 @@ impl Arena {
 pub(super) fn sector_bits(sector_in_page: u32, count: u32) -> u64 {
     assert!(count >= 1 && sector_in_page + count <= 64, "the sectors lie in one page");
     (u64::MAX >> (64 - count)) << sector_in_page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs of one sector, of a page, and of more than a piece, each filled with a byte of its own.
+    fn fill(arena: &mut Arena) -> Vec<(Run, u32, u8)> {
+        let lengths = [1, 4, 2000, 1, 3, 1024, 4, 5000, 4, 2, 1023, 1];
+        let runs = lengths.into_iter().zip(1..).map(|(sectors, byte)| {
+            let run = arena.allocate(sectors);
+            arena.sectors_mut(run, sectors).fill(byte);
+            (run, sectors, byte)
+        });
+        runs.collect()
+    }
+
+    fn check(arena: &Arena, runs: &[(Run, u32, u8)]) {
+        for (run, sectors, byte) in runs {
+            assert!(arena.sectors(*run, *sectors).iter().all(|found| found == byte), "{run:?} holds {byte}");
+        }
+    }
+
+    #[test]
+    fn runs_of_every_length_keep_their_bytes_and_the_next_world_takes_no_more_memory() {
+        let mut arena = Arena::new(Geometry::SMALL);
+        let runs = fill(&mut arena);
+        check(&arena, &runs);
+        let blocks = arena.blocks.len();
+        for _ in 0..3 {
+            arena.reset(Geometry::SMALL);
+            let runs = fill(&mut arena);
+            check(&arena, &runs);
+            assert_eq!(arena.blocks.len(), blocks, "memory is used again");
+        }
+    }
+
+    #[test]
+    fn a_copy_is_the_same_within_a_block_and_between_two() {
+        let mut arena = Arena::new(Geometry::SMALL);
+        let runs = fill(&mut arena);
+        for (run, sectors, byte) in &runs {
+            let copy = arena.allocate_copy(*run, *sectors);
+            check(&arena, &[(copy, *sectors, *byte)]);
+            arena.sectors_mut(copy, *sectors).fill(0);
+        }
+        check(&arena, &runs);
+    }
 }
