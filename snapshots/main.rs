@@ -7,6 +7,7 @@ mod decision_table;
 mod help_recover;
 mod help_sim;
 mod outcomes;
+mod provoked;
 mod reasons;
 mod scenarios;
 mod seeds;
