@@ -1,6 +1,6 @@
 //! What a check may look at behind one answer to a client that reads.
 
-use recovery_core::units::Offset;
+use recovery_core::units::{Offset, PartitionId};
 
 use super::truth::Truth;
 
@@ -33,6 +33,8 @@ pub enum Answer<'a> {
 
 /// One answer, and the truth.
 pub struct AnswerView<'a> {
+    /// The id that batches of the partition carry.
+    pub partition_id: PartitionId,
     /// The first offset that was asked for.
     pub from: Offset,
     /// Whether no storage call failed while it was made.

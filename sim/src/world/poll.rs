@@ -90,6 +90,7 @@ impl World<'_> {
         };
         let slot = &self.node.slots[index];
         let violation = check_answer(&AnswerView {
+            partition_id: slot.header.namespace.partition_id(),
             from: request.from,
             is_calm: !self.calls.iter().any(|call| call.errno.is_some()),
             has_sync_failed: self.has_sync_failed,

@@ -3,12 +3,14 @@
 //! Every batch of an answer is acknowledged, and byte for byte as it was written at its offset; the offsets
 //! go on without a gap from the one asked for, but for gaps that hold no acknowledged batch; an answer is
 //! empty only where nothing is acknowledged; what is called damaged is not a promise that nothing has hit;
-//! and an error has a failed call behind it. Once damage that no crash explains has hit a partition, a whole
-//! batch of its own at exactly the next offset cannot be told apart by its reader, and is let pass.
+//! and an error has a failed call behind it. Once damage that no crash explains has hit a partition, a batch
+//! that verifies as a whole, of its own partition id and at the offset that is due, cannot be told apart by
+//! its reader, and is let pass; bytes that do not verify never are.
 
 use recovery_core::units::Offset;
 
 use crate::oracle::answer::{Answer, AnswerView, Answered};
+use crate::oracle::reference::is_whole_batch;
 use crate::oracle::truth::{Life, Write};
 use crate::oracle::{Check, Value, Violation};
 
@@ -54,7 +56,7 @@ fn check_batches(view: &AnswerView<'_>, batches: &[Answered<'_>]) -> Option<Viol
                 return Some(Violation::new(Check::I07, subject, expected.into(), batch.base.into()));
             }
         }
-        if let Some(violation) = check_batch(view, batch) {
+        if let Some(violation) = check_batch(view, batch, goes_on) {
             return Some(violation);
         }
         expected = batch.next;
@@ -63,18 +65,25 @@ fn check_batches(view: &AnswerView<'_>, batches: &[Answered<'_>]) -> Option<Viol
     Some(Violation::new(Check::I07, "the first offset of an answer", missing.into(), Value::None))
 }
 
-fn check_batch(view: &AnswerView<'_>, batch: &Answered<'_>) -> Option<Violation> {
+fn check_batch(view: &AnswerView<'_>, batch: &Answered<'_>, goes_on: bool) -> Option<Violation> {
     let written = view.truth.living_at(batch.base).map(|index| &view.truth.writes()[index]);
     let is_same = written.is_some_and(|write| view.truth.bytes_of(write) == batch.bytes);
+    // Behind a gap the next offset is where a batch was acknowledged.
+    let is_due = goes_on || written.is_some_and(is_acknowledged);
     let expected = Value::Code("as acknowledged");
     let actual = match written {
         Some(write) if is_same && is_acknowledged(write) => return None,
         Some(_) if is_same => Value::Code("not acknowledged"),
-        Some(_) | None if !view.truth.damages.is_empty() => return None,
+        Some(_) | None if is_due && is_indistinguishable(view, batch) => return None,
         Some(_) => Value::Code("another"),
         None => Value::Code("one that nobody wrote"),
     };
     Some(Violation::new(Check::I06, "a batch of an answer", expected, actual))
+}
+
+/// Whether a reader of bytes that were damaged must take this for a batch of the partition.
+fn is_indistinguishable(view: &AnswerView<'_>, batch: &Answered<'_>) -> bool {
+    !view.truth.damages.is_empty() && is_whole_batch(batch.bytes, view.partition_id, (batch.base, batch.next))
 }
 
 fn check_damaged(view: &AnswerView<'_>, first: Offset) -> Option<Violation> {
@@ -91,6 +100,7 @@ fn check_damaged(view: &AnswerView<'_>, first: Offset) -> Option<Violation> {
 mod tests {
     use super::*;
     use crate::oracle::damage::Place;
+    use crate::oracle::specimen::{NAMESPACE, batch, batch_of};
     use crate::oracle::truth::Truth;
     use recovery_core::units::SegmentStart;
 
@@ -115,8 +125,14 @@ mod tests {
 
     #[track_caller]
     fn check(from: u64, answer: &Answer<'_>, truth: &Truth, expected: Option<Check>) {
-        let view =
-            AnswerView { from: Offset::new(from), is_calm: true, has_sync_failed: false, answer, truth };
+        let view = AnswerView {
+            partition_id: NAMESPACE.partition_id(),
+            from: Offset::new(from),
+            is_calm: true,
+            has_sync_failed: false,
+            answer,
+            truth,
+        };
         assert_eq!(check_answer(&view).map(|violation| violation.check), expected);
     }
 
@@ -144,8 +160,28 @@ mod tests {
         check(3, &Answer::Batches(vec![answered(3, 4, b"third")]), &truth(), Some(Check::I06));
         let mut damaged = truth();
         damaged.damages.add(Place::Anywhere);
-        check(0, &Answer::Batches(vec![answered(0, 2, b"other")]), &damaged, None);
+        check(0, &Answer::Batches(vec![answered(0, 2, b"other")]), &damaged, Some(Check::I06));
         check(3, &Answer::Batches(vec![answered(3, 4, b"third")]), &damaged, Some(Check::I06));
+    }
+
+    #[test]
+    fn only_a_whole_batch_that_is_due_passes_once_damage_has_hit() {
+        let mut damaged = truth();
+        damaged.damages.add(Place::Anywhere);
+        let whole = batch(0, 2);
+        check(0, &Answer::Batches(vec![answered(0, 2, &whole)]), &damaged, None);
+        check(0, &Answer::Batches(vec![answered(0, 2, &whole)]), &truth(), Some(Check::I06));
+        let mut flipped = whole.clone();
+        flipped[300] ^= 1;
+        let foreign = batch_of(4, 0, &[b"x", b"y"]);
+        let longer = [&whole[..], &[0]].concat();
+        let later = batch(1, 2);
+        for bytes in [&flipped, &foreign, &longer, &later] {
+            check(0, &Answer::Batches(vec![answered(0, 2, bytes)]), &damaged, Some(Check::I06));
+        }
+        // Nothing is acknowledged at offset 3 or behind it.
+        let ahead = batch(5, 1);
+        check(3, &Answer::Batches(vec![answered(5, 6, &ahead)]), &damaged, Some(Check::I06));
     }
 
     #[test]

@@ -35,12 +35,17 @@ pub(super) fn file(text: &str, bytes: &[u8]) -> ImageEntry {
 
 /// A batch of one message of 52 bytes.
 pub(super) fn batch(offset: u64) -> Vec<u8> {
+    batch_at(offset, 1_000)
+}
+
+/// The same, stamped at another time.
+pub(super) fn batch_at(offset: u64, time: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut builder = BatchBuilder::begin(&mut bytes, 900);
     let message = Message { id: 1, timestamp_delta: 0, payload: &[b'x'; 52], user_headers: &[] };
     builder.push(&message).expect("one message fits");
     builder.finish();
-    stamp(&mut bytes, PartitionId::new(3), Offset::new(offset), 1_000).expect("it is whole");
+    stamp(&mut bytes, PartitionId::new(3), Offset::new(offset), time).expect("it is whole");
     assert_eq!(bytes.len(), ONE, "a batch of one message has a fixed length");
     bytes
 }

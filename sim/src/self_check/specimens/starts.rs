@@ -9,7 +9,8 @@ use recovery_core::units::{Incarnation, Length, Offset, Position};
 
 use super::judge;
 use super::making::{
-    NAMESPACE, ONE, PROVEN, SEGMENT, Start, batch, batches, cut, cutting, facts, log, refused, truth, verdict,
+    NAMESPACE, ONE, PROVEN, SEGMENT, Start, batch, batch_at, batches, cut, cutting, facts, log, refused,
+    truth, verdict,
 };
 use crate::oracle::answer::{Answer, AnswerView, Answered};
 use crate::oracle::damage::Place;
@@ -26,7 +27,14 @@ fn answered(batch: &[u8], base: u64) -> Answered<'_> {
 /// What is said of an answer from offset `from` on.
 fn told(from: u64, answer: &Answer<'_>, truth: &Truth) -> Option<Violation> {
     let from = Offset::new(from);
-    check_answer(&AnswerView { from, is_calm: true, has_sync_failed: false, answer, truth })
+    check_answer(&AnswerView {
+        partition_id: NAMESPACE.partition_id(),
+        from,
+        is_calm: true,
+        has_sync_failed: false,
+        answer,
+        truth,
+    })
 }
 
 /// Whole batches, of which a log holds `count`, behind a start.
@@ -102,15 +110,26 @@ pub(super) fn strangers() -> Result<String, String> {
     };
     let (first, second, third) = (batch(0), batch(1), batch(2));
     let both = Answer::Batches(vec![answered(&first, 0), answered(&second, 1)]);
+    // A batch of the same offset that verifies: nobody who reads damaged bytes can tell it apart.
+    let mut hit = truth();
+    hit.damages.add(Place::Anywhere);
+    let like_it = batch_at(1, 2_000);
     judge(
         Check::I06,
         [
             swapped(2),
             behind(&[7; 40]),
             told(1, &Answer::Batches(vec![answered(&other, 1)]), &truth()),
+            told(1, &Answer::Batches(vec![answered(&other, 1)]), &hit),
+            told(1, &Answer::Batches(vec![answered(&like_it, 1)]), &truth()),
             told(2, &Answer::Batches(vec![answered(&third, 2)]), &truth()),
         ],
-        [swapped(1), behind(&[]), told(0, &both, &truth())],
+        [
+            swapped(1),
+            behind(&[]),
+            told(0, &both, &truth()),
+            told(1, &Answer::Batches(vec![answered(&like_it, 1)]), &hit),
+        ],
     )
 }
 

@@ -233,6 +233,7 @@ impl HostWorld<'_> {
         };
         let member = &self.members[m];
         let violation = check_answer(&AnswerView {
+            partition_id: request.partition.partition_id(),
             from: request.from,
             is_calm: !self.calls.iter().any(|call| call.errno.is_some()),
             has_sync_failed: member.has_sync_failed,
