@@ -6,6 +6,7 @@ use recovery_core::plan::Plan;
 use recovery_core::storage::Name;
 use recovery_core::units::SegmentStart;
 
+use super::invariants::Cursor;
 use super::truth::Truth;
 use super::{Content, Forgotten, Image, PartitionImage};
 
@@ -44,6 +45,8 @@ pub struct BootView<'a> {
     pub plan: &'a Plan,
     /// Whether a writer opened on what recovery left.
     pub is_open: bool,
+    /// Where that writer appends next, unless the chain is empty.
+    pub cursor: Option<Cursor>,
     /// Bytes that its storage calls read.
     pub bytes_read: u64,
     /// The limit of a step of it, and the core's window, in bytes.

@@ -40,7 +40,7 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
             violations.extend(check_indexes(&view.after.directory, &lying));
         }
         let lengths = recovered_lengths(view.facts, view.verdict);
-        violations.extend(check_lengths(&view.after.directory, &lengths, None));
+        violations.extend(check_lengths(&view.after.directory, &lengths, view.cursor));
         if view.is_calm && !view.is_open {
             let (open, refused) = (Value::Code("open"), Value::Code("refused"));
             violations.push(Violation::new(Check::I12, "the writer on what recovery left", open, refused));

@@ -14,6 +14,7 @@ use super::look;
 use super::meter::{Meter, Phase};
 use super::node::{Service, Slot};
 use crate::disk::{Event, SimDisk};
+use crate::oracle::invariants::Cursor;
 use crate::oracle::{Forgotten, PartitionImage};
 
 /// Bytes that one step of a recovery may read and hash.
@@ -37,6 +38,8 @@ pub struct Boot {
     pub plan: Plan,
     /// Why no writer could be opened on what recovery left.
     pub open_error: Option<String>,
+    /// Where the writer appends next that was opened on it.
+    pub cursor: Option<Cursor>,
     /// Whether a step of the plan failed.
     pub failed_to_act: bool,
     /// Where the core was last.
@@ -150,6 +153,7 @@ pub(super) fn start(
                 unsettled: Vec::new(),
                 forgotten: Vec::new(),
                 open_error: None,
+                cursor: None,
                 failed_to_act: false,
                 reached: RecoveryStep::Settle,
             };
@@ -203,11 +207,15 @@ fn recover(
     let phase = meter.enter(Phase::Oracle);
     let after = sight.after(disk, slot);
     meter.enter(phase);
-    let mut open_error = None;
+    let (mut open_error, mut cursor) = (None, None);
     let service = match (&verdict.disposition, Adopted::of(&facts, &verdict, &plan)) {
         (Disposition::Serve | Disposition::ServeFrom { .. }, Some(adopted)) => {
             match Writer::open(disk, partition, adopted, ledger, slot.options()) {
-                Ok(writer) => Service::Serving(Box::new(writer)),
+                Ok(writer) => {
+                    let last = writer.chain().segments().last();
+                    cursor = last.map(|last| Cursor { segment: last.start, position: last.end });
+                    Service::Serving(Box::new(writer))
+                }
                 Err(error) => {
                     open_error = Some(error.to_string());
                     Service::Unavailable
@@ -234,6 +242,7 @@ fn recover(
         verdict,
         plan,
         open_error,
+        cursor,
         failed_to_act,
         reached,
     };

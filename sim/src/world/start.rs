@@ -201,6 +201,7 @@ impl Circumstances {
             verdict: &boot.verdict,
             plan: &boot.plan,
             is_open: boot.open_error.is_none(),
+            cursor: boot.cursor,
             bytes_read: self.bytes_read,
             limits: (STEP_BYTES, self.window_bytes),
             truth: &slot.truth,

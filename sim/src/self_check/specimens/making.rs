@@ -231,6 +231,7 @@ impl Start {
             verdict: &self.verdict,
             plan: &Plan::default(),
             is_open: true,
+            cursor: None,
             bytes_read: 0,
             limits: (1 << 16, 1 << 12),
             truth: &self.truth,
