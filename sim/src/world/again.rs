@@ -83,10 +83,26 @@ impl Again<'_> {
             violations.extend(self.interrupted());
             violations.extend(self.variants());
             violations.extend(self.more_damage());
-        } else if !self.circumstances.is_calm && !self.boot.is_serving() {
+        } else if self.boot.is_serving() {
+            violations.extend(self.in_spite_of_it());
+        } else if !self.circumstances.is_calm {
             violations.extend(self.once_it_clears());
         }
         self.node.disk.rewind(&self.moments.behind);
+        violations
+    }
+
+    /// Something was to go wrong in the start, and it serves: whatever failed or fell short, what it adopted
+    /// is durable (I11), and where it saw what lies there, there is nothing left to do (I09).
+    fn in_spite_of_it(&mut self) -> Vec<Violation> {
+        if !self.circumstances.writes_land {
+            return Vec::new();
+        }
+        let mut violations: Vec<Violation> = self.survives().into_iter().collect();
+        if self.circumstances.sees_truth {
+            self.node.disk.begin_step(&[]);
+            violations.extend(self.twice());
+        }
         violations
     }
 
