@@ -1,12 +1,14 @@
 //! What a check may look at behind one start of one partition.
 
 use recovery_core::decide::Verdict;
-use recovery_core::observe::{Expectation, PartitionFacts, Stop};
+use recovery_core::format::FileName;
+use recovery_core::observe::{Expectation, PartitionFacts, SegmentFacts, Stop};
 use recovery_core::plan::Plan;
 use recovery_core::storage::Name;
 use recovery_core::units::SegmentStart;
 
 use super::invariants::Cursor;
+use super::reference::Heard;
 use super::truth::Truth;
 use super::{Content, Forgotten, Image, PartitionImage};
 
@@ -56,16 +58,42 @@ pub struct BootView<'a> {
 }
 
 impl BootView<'_> {
+    /// What the ledger said when the core looked, by the reference's reading; `None` if nothing was seen then,
+    /// or it could not be read.
+    pub fn heard(&self) -> Option<Heard> {
+        Heard::of(&self.before?.directory, &self.expectation)
+    }
+
+    /// Whether a mark covers this place. Where the ledger was not heard there is only the core to say so.
+    pub fn is_marked(&self, segment: SegmentStart, position: u64) -> bool {
+        let mark = match self.heard() {
+            Some(heard) => heard.mark(segment),
+            None => self.facts_of(segment).and_then(|facts| facts.mark).map(|mark| mark.position),
+        };
+        mark.is_some_and(|mark| position < mark.get())
+    }
+
     /// Whether a read that returned what does not lie there may have hidden what does: it showed just what a
     /// mark promised, or a log that is whole to its end. What looks damaged is read twice, what verifies is
     /// not.
     pub fn may_be_hidden(&self, segment: SegmentStart, position: u64) -> bool {
-        let facts = self.facts.segments.iter().find(|facts| facts.start == segment);
-        !self.sees_truth
-            && facts.is_some_and(|facts| {
-                let is_marked = facts.mark.is_some_and(|mark| position < mark.position.get());
-                is_marked || facts.stop.stop() == Stop::End
-            })
+        !self.sees_truth && (self.is_marked(segment, position) || self.is_shown_whole(segment))
+    }
+
+    /// Whether the core was shown a log that verifies to the end of what lies there.
+    fn is_shown_whole(&self, segment: SegmentStart) -> bool {
+        let length = self
+            .before
+            .and_then(|before| bytes_of(&before.directory, &FileName::log(segment)))
+            .map(|bytes| bytes.len() as u64);
+        self.facts_of(segment).is_some_and(|facts| {
+            let end = facts.proven.end.get();
+            facts.stop.stop() == Stop::End && length.is_none_or(|length| length == end)
+        })
+    }
+
+    fn facts_of(&self, segment: SegmentStart) -> Option<&SegmentFacts> {
+        self.facts.segments.iter().find(|facts| facts.start == segment)
     }
 }
 

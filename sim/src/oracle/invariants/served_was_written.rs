@@ -4,6 +4,7 @@
 //! Each batch in a served log is, byte for byte, a living one that was written there. Above the newest mark
 //! of its segment, or without one, a whole batch of the same partition id and exactly the next offset, put
 //! exactly at the chain's end, cannot be told apart by anybody: such are counted, and no other is allowed.
+//! Marks, gaps and batches are read by the reference, in what lay there when the core looked.
 //! Does not claim that offsets which were not promised are served, nor that a read which showed just what
 //! was promised, or a log that is whole to its end, while something else lies there, is seen through: what
 //! looks damaged is read twice, what verifies is not.
@@ -11,6 +12,7 @@
 use recovery_core::units::Offset;
 
 use crate::oracle::boot_view::BootView;
+use crate::oracle::reference::is_whole_batch;
 use crate::oracle::served_log::{Lying, for_each};
 use crate::oracle::truth::{Life, Stranger, Write};
 use crate::oracle::{Check, Value, Violation};
@@ -23,7 +25,7 @@ pub fn check_served(view: &BootView<'_>) -> Option<Violation> {
     let mut violation = None;
     let mut next: Option<Offset> = None;
     let walked = for_each(&view.after.directory, view.facts, |lying| {
-        violation = violation.take().or_else(|| check_batch(view, &lying)).or_else(|| {
+        violation = violation.take().or_else(|| check_batch(view, &lying, next)).or_else(|| {
             let expected = next.filter(|next| *next != lying.base)?;
             gap(view, &lying, expected)
         });
@@ -44,27 +46,29 @@ pub fn check_served(view: &BootView<'_>) -> Option<Violation> {
 /// had found them: what it wrote into the ledger may cover them, and from then on they are what is proven.
 pub fn adopted_strangers(view: &BootView<'_>) -> Vec<Stranger> {
     let mut strangers = Vec::new();
+    let mut next: Option<Offset> = None;
     // Behind the proven batches lies what this start did not come to cut: nothing of it was adopted.
     let _is_whole = for_each(&view.after.directory, view.facts, |lying| {
         let is_known = view
             .truth
             .living_at(lying.base)
             .is_some_and(|index| view.truth.bytes_of(&view.truth.writes()[index]) == lying.bytes);
-        if !is_known && is_indistinguishable(view, &lying) {
+        if !is_known && is_indistinguishable(view, &lying, next) {
             strangers.push(Stranger::of(&lying));
         }
+        next = Some(lying.next);
     });
     strangers
 }
 
-fn check_batch(view: &BootView<'_>, lying: &Lying<'_>) -> Option<Violation> {
+fn check_batch(view: &BootView<'_>, lying: &Lying<'_>, next: Option<Offset>) -> Option<Violation> {
     let is_written = view.truth.living_at(lying.base).is_some_and(|index| {
         let write = &view.truth.writes()[index];
         view.truth.bytes_of(write) == lying.bytes
     });
     if is_written
         || is_back(view, lying)
-        || is_indistinguishable(view, lying)
+        || is_indistinguishable(view, lying, next)
         || view.may_be_hidden(lying.segment, lying.position)
         || view.truth.strangers.contains(&Stranger::of(lying))
     {
@@ -88,25 +92,20 @@ fn is_back(view: &BootView<'_>, lying: &Lying<'_>) -> bool {
     may_be_forgotten && view.truth.writes().iter().any(is_it)
 }
 
-/// Whether the ledger says nothing about the place of the batch. The core has compared partition id, offset
-/// and place with the chain; the reference has too.
-fn is_indistinguishable(view: &BootView<'_>, lying: &Lying<'_>) -> bool {
-    let facts = view.facts.segments.iter().find(|facts| facts.start == lying.segment);
-    facts.is_some_and(|facts| facts.mark.is_none_or(|mark| lying.position >= mark.position.get()))
+/// Whether the ledger says nothing about the place of the batch, and the batch verifies as a whole, is of this
+/// partition, and of the offset that is due there: that of the segment at its start, else the `next` one.
+fn is_indistinguishable(view: &BootView<'_>, lying: &Lying<'_>, next: Option<Offset>) -> bool {
+    let due = if lying.position == 0 { Some(lying.segment.offset()) } else { next };
+    let is_ours =
+        || is_whole_batch(lying.bytes, view.expectation.namespace.partition_id(), (lying.base, lying.next));
+    due == Some(lying.base) && !view.is_marked(lying.segment, lying.position) && is_ours()
 }
 
-/// A gap is legal between segments, where a record explains it; inside one it never is.
+/// A gap is legal between segments, where records explain just it; inside one it never is.
 fn gap(view: &BootView<'_>, lying: &Lying<'_>, expected: Offset) -> Option<Violation> {
-    if let Some(ledger) = view.facts.ledger.known().filter(|_| lying.position == 0) {
-        // Gaps may follow each other, with nothing but empty segments between them.
-        let mut reached = expected;
-        for _ in &ledger.gaps {
-            let gap = ledger.gaps.iter().find(|gap| gap.first <= reached && reached < gap.next);
-            reached = gap.map_or(reached, |gap| gap.next);
-        }
-        if reached >= lying.base {
-            return None;
-        }
+    let is_between = lying.position == 0 && expected < lying.base;
+    if is_between && view.heard().is_some_and(|heard| heard.explains_gap(expected, lying.base)) {
+        return None;
     }
     if view.may_be_hidden(lying.segment, lying.position) {
         return None;

@@ -11,6 +11,7 @@
 mod agreement;
 mod batch;
 mod file_names;
+mod heard;
 mod index;
 mod ledger_record;
 mod little_endian;
@@ -28,6 +29,7 @@ use recovery_core::observe::{Evidence, Expectation, IndexState, Residue, Stop};
 use recovery_core::units::{Incarnation, Length, Offset, SegmentStart};
 
 pub use agreement::{agrees, serves_alike};
+pub use heard::Heard;
 pub(in crate::oracle) use verified::verified_batches;
 pub use verified::{VerifiedBatch, is_whole_batch, verified_prefix};
 

@@ -3,20 +3,20 @@
 //! Answers to clients that read are judged by the same names, so they are here too.
 
 use recovery_core::decide::{Action, Disposition};
-use recovery_core::format::{ChainHash, Mark};
-use recovery_core::observe::{StopDetail, Unavailable};
-use recovery_core::units::{Incarnation, Length, Offset, Position};
+use recovery_core::format::{ChainHash, LedgerKind, LedgerRecord, Mark, stamp};
+use recovery_core::observe::{SegmentFacts, StopDetail, Unavailable};
+use recovery_core::units::{Durability, Incarnation, Length, Offset, PartitionId, Position, SegmentStart};
 
 use super::judge;
 use super::making::{
-    NAMESPACE, ONE, PROVEN, SEGMENT, Start, batch, batch_at, batches, cut, cutting, facts, log, refused,
-    truth, verdict,
+    NAMESPACE, ONE, PROVEN, SEGMENT, Start, batch, batch_at, batches, cut, cutting, facts, file, log,
+    refused, truth, verdict,
 };
 use crate::oracle::answer::{Answer, AnswerView, Answered};
 use crate::oracle::damage::Place;
 use crate::oracle::invariants::{check_answer, check_promises, check_served};
 use crate::oracle::judge::judge as judge_start;
-use crate::oracle::truth::Truth;
+use crate::oracle::truth::{Life, Truth};
 use crate::oracle::{Check, Violation};
 use crate::world::meter::Meter;
 
@@ -95,13 +95,37 @@ fn mark(count: u64) -> Mark {
     }
 }
 
+/// The record of a ledger that says so.
+fn frontier(mark: Mark) -> LedgerRecord {
+    LedgerRecord {
+        kind: LedgerKind::Frontier { mark },
+        durability: Durability::Synced,
+        namespace: NAMESPACE,
+        incarnation: Incarnation::new(1),
+        epoch: 1,
+        slot: 0,
+        generation: 0,
+        floor: SEGMENT,
+        reserved_offset: Offset::ZERO,
+    }
+}
+
+/// A whole batch of another partition.
+fn foreign(offset: u64) -> Vec<u8> {
+    let mut bytes = batch(offset);
+    stamp(&mut bytes, PartitionId::new(4), Offset::new(offset), 1_000).expect("it is whole");
+    bytes
+}
+
 pub(super) fn strangers() -> Result<String, String> {
     let mut other = batch(1);
     other[200] ^= 1;
-    let swapped = |marked: u64| {
-        let bytes = [batch(0), other.clone()].concat();
+    let like_it = batch_at(1, 2_000);
+    // The second batch is another, and a mark covers the first `marked`, whatever the core believes.
+    let swapped = |second: &[u8], marked: u64| {
+        let bytes = [&batch(0)[..], second].concat();
         let mut start = Start::of(&bytes, &bytes, 2);
-        start.facts.segments[0].mark = Some(mark(marked));
+        start.before.directory.entries.push(file("ledger", &frontier(mark(marked)).encode()));
         start.look(check_served)
     };
     let behind = |rest: &[u8]| {
@@ -113,11 +137,13 @@ pub(super) fn strangers() -> Result<String, String> {
     // A batch of the same offset that verifies: nobody who reads damaged bytes can tell it apart.
     let mut hit = truth();
     hit.damages.add(Place::Anywhere);
-    let like_it = batch_at(1, 2_000);
     judge(
         Check::I06,
         [
-            swapped(2),
+            swapped(&like_it, 2),
+            swapped(&other, 1),
+            swapped(&foreign(1), 1),
+            swapped(&batch_at(2, 2_000), 1),
             behind(&[7; 40]),
             told(1, &Answer::Batches(vec![answered(&other, 1)]), &truth()),
             told(1, &Answer::Batches(vec![answered(&other, 1)]), &hit),
@@ -125,7 +151,7 @@ pub(super) fn strangers() -> Result<String, String> {
             told(2, &Answer::Batches(vec![answered(&third, 2)]), &truth()),
         ],
         [
-            swapped(1),
+            swapped(&like_it, 1),
             behind(&[]),
             told(0, &both, &truth()),
             told(1, &Answer::Batches(vec![answered(&like_it, 1)]), &hit),
@@ -134,6 +160,22 @@ pub(super) fn strangers() -> Result<String, String> {
 }
 
 pub(super) fn gaps() -> Result<String, String> {
+    // A segment behind a gap that the core has told of, and that no record explains, or one does.
+    let recorded = |next_start: Option<u64>| {
+        let (first, second) = (batch(0), batch(2));
+        let mut start = Start::of(&first, &first, 1);
+        let behind = SegmentStart::new(2);
+        let log = file("00000000000000000002.log", &second);
+        start.after.directory.entries.push(log);
+        start.facts.segments.push(SegmentFacts { start: behind, ..facts(&second, 1).segments[0].clone() });
+        start.truth.append(None, (Offset::new(2), Offset::new(3)), (behind, 0), &second, Life::Acknowledged);
+        let seal = next_start.map(|next_start| LedgerRecord {
+            kind: LedgerKind::Sealed { mark: mark(1), next_start: SegmentStart::new(next_start) },
+            ..frontier(mark(1))
+        });
+        start.before.directory.entries.extend(seal.map(|seal| file("ledger", &seal.encode())));
+        start.look(check_served)
+    };
     let of = |offsets: &[u64]| {
         let bytes: Vec<u8> = offsets.iter().copied().flat_map(batch).collect();
         Start::of(&bytes, &bytes, offsets.len() as u64).look(check_served)
@@ -145,10 +187,17 @@ pub(super) fn gaps() -> Result<String, String> {
         [
             of(&[0, 2]),
             of(&[0, 1, 1]),
+            recorded(None),
+            recorded(Some(3)),
             told(0, &Answer::Batches(vec![answered(&second, 1)]), &truth()),
             told(0, &Answer::Batches(Vec::new()), &truth()),
         ],
-        [of(&[0, 1, 2]), told(0, &both, &truth()), told(2, &Answer::Batches(Vec::new()), &truth())],
+        [
+            of(&[0, 1, 2]),
+            recorded(Some(2)),
+            told(0, &both, &truth()),
+            told(2, &Answer::Batches(Vec::new()), &truth()),
+        ],
     )
 }
 
