@@ -109,7 +109,7 @@ mod writeback;
 
 use std::cell::RefCell;
 
-use recovery_core::storage::{EntryKind, Name};
+use recovery_core::storage::{Call, EntryKind, Name};
 
 use crate::schedule::{Filesystem, Restart};
 
@@ -158,6 +158,16 @@ impl SimDisk {
     pub fn take_events(&self, events: &mut Vec<Event>) {
         events.clear();
         std::mem::swap(&mut self.disk.borrow_mut().events, events);
+    }
+
+    /// How many events are recorded that nobody has taken yet.
+    pub fn recorded(&self) -> usize {
+        self.disk.borrow().events.len()
+    }
+
+    /// How many of those, from the one at `from` on, are about such a call.
+    pub fn count_recorded(&self, from: usize, is_meant: impl Fn(Call) -> bool) -> u64 {
+        self.disk.borrow().events[from..].iter().filter(|event| is_meant(event.call)).count() as u64
     }
 
     /// Bytes of memory that this world has used so far.

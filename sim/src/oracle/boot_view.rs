@@ -49,6 +49,10 @@ pub struct BootView<'a> {
     pub is_open: bool,
     /// Where that writer appends next, unless the chain is empty.
     pub cursor: Option<Cursor>,
+    /// Calls that change names, lengths or contents, made before the core looked.
+    pub settling_changes: u64,
+    /// Steps that recovery took.
+    pub steps: u64,
     /// Bytes that its storage calls read.
     pub bytes_read: u64,
     /// The limit of a step of it, and the core's window, in bytes.

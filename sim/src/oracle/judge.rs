@@ -5,8 +5,8 @@ use recovery_core::observe::PartitionFacts;
 
 use super::boot_view::BootView;
 use super::invariants::{
-    check_indexes, check_lengths, check_nonzero_bytes, check_not_adopted, check_promises,
-    check_refused_untouched, check_served, check_verified_bytes, check_work, recovered_lengths,
+    check_ends, check_indexes, check_lengths, check_nonzero_bytes, check_not_adopted, check_promises,
+    check_refused_untouched, check_served, check_settling, check_verified_bytes, check_work, recovered_lengths,
 };
 use super::reference::{agrees, recover, serves_alike};
 use super::served_log::{self, Lying};
@@ -29,6 +29,8 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
     if let Some(before) = view.before {
         violations.extend(check_work(before, view.facts, view.bytes_read, view.limits));
     }
+    violations.extend(check_settling(view.settling_changes));
+    violations.extend(check_ends(view.before.unwrap_or(view.after), view.steps));
     violations.extend(check_not_adopted(view.facts, view.verdict, view.plan));
     violations.extend(check_promises(view));
     if view.writes_land && view.lies_at_most_once {

@@ -326,7 +326,7 @@ fn is_failure(call: &Event) -> bool {
 }
 
 /// Whether a call changes names, lengths or contents.
-const fn changes(call: Call) -> bool {
+pub(super) const fn changes(call: Call) -> bool {
     match call {
         Call::Create | Call::Write | Call::SetLength | Call::Rename | Call::Remove | Call::MakeDirectory => {
             true

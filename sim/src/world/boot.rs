@@ -8,17 +8,22 @@ use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable,
 use recovery_core::partition::{Adopted, Writer};
 use recovery_core::plan::{Plan, PlanOptions};
 use recovery_core::recovery::{Mode, Recovered, Recovery, RecoveryStep};
-use recovery_core::storage::{Call, LockMode, PartitionDirectory, StorageError};
+use recovery_core::storage::{Call, Errno, LockMode, Name, PartitionDirectory, StorageError};
 
+use super::again::changes;
 use super::look;
 use super::meter::{Meter, Phase};
 use super::node::{Service, Slot};
+use super::patience::Patience;
 use crate::disk::{Event, SimDisk};
 use crate::oracle::invariants::Cursor;
 use crate::oracle::{Forgotten, PartitionImage};
 
 /// Bytes that one step of a recovery may read and hash.
 pub const STEP_BYTES: u64 = 64 * 1024;
+
+/// `ETIMEDOUT` (errno(3)).
+const TIMED_OUT: Errno = Errno::from_raw(110);
 
 /// What a start of one partition came to.
 pub struct Boot {
@@ -44,9 +49,32 @@ pub struct Boot {
     pub failed_to_act: bool,
     /// Where the core was last.
     pub reached: RecoveryStep,
+    /// Calls that change names, lengths or contents, made before the core looked.
+    pub settling_changes: u64,
+    /// Steps that recovery took, or had taken when nobody waited any longer.
+    pub steps: u64,
 }
 
 impl Boot {
+    /// A start that came to nothing.
+    fn of_nothing(after: PartitionImage, expectation: Expectation, cause: Unavailable) -> Self {
+        Self {
+            before: None,
+            after,
+            unsettled: Vec::new(),
+            forgotten: Vec::new(),
+            facts: PartitionFacts::of_nothing(expectation),
+            verdict: Verdict::unavailable(cause, &[]),
+            plan: Plan::default(),
+            open_error: None,
+            cursor: None,
+            failed_to_act: false,
+            reached: RecoveryStep::Settle,
+            settling_changes: 0,
+            steps: 0,
+        }
+    }
+
     /// Keeps the files of which a sync failed in `calls`.
     pub(super) fn keep_forgotten(&mut self, calls: &[Event]) {
         let has_failed = |number: u32| {
@@ -83,6 +111,12 @@ impl Boot {
             RecoveryStep::Done => "decide",
         }
     }
+}
+
+/// How a start ends for which nobody waits any longer.
+fn given_up() -> Unavailable {
+    let file = Name::new(b"partition").expect("a short word is a name");
+    Unavailable::Io(StorageError { call: Call::Read, file, errno: TIMED_OUT })
 }
 
 /// What is known of a partition before it is looked at.
@@ -144,19 +178,7 @@ pub(super) fn start(
     match open(disk, slot) {
         Ok(partition) => recover(disk, slot, partition, workspace, meter, sight),
         Err(cause) => {
-            let boot = Boot {
-                before: None,
-                after: sight.after(disk, slot),
-                verdict: Verdict::unavailable(cause, &[]),
-                facts: PartitionFacts::of_nothing(expectation(slot)),
-                plan: Plan::default(),
-                unsettled: Vec::new(),
-                forgotten: Vec::new(),
-                open_error: None,
-                cursor: None,
-                failed_to_act: false,
-                reached: RecoveryStep::Settle,
-            };
+            let boot = Boot::of_nothing(sight.after(disk, slot), expectation(slot), cause);
             (boot, Service::Unavailable)
         }
     }
@@ -173,6 +195,63 @@ fn open(disk: &SimDisk, slot: &Slot) -> Result<PartitionDirectory<SimDisk>, Unav
     }
 }
 
+/// The way that a recovery took.
+struct Course {
+    before: Option<PartitionImage>,
+    unsettled: Vec<(u32, Forgotten)>,
+    reached: RecoveryStep,
+    settling_changes: u64,
+    steps: u64,
+    has_ended: bool,
+}
+
+impl Course {
+    /// The start that went this way.
+    fn told(self, boot: Boot) -> Boot {
+        let Self { before, unsettled, reached, settling_changes, steps, has_ended: _ } = self;
+        Boot { before, unsettled, reached, settling_changes, steps, ..boot }
+    }
+}
+
+/// Takes a recovery to its end, as far as anybody waits for it.
+fn follow(
+    disk: &SimDisk,
+    slot: &Slot,
+    recovery: &mut Recovery<SimDisk>,
+    partition: &PartitionDirectory<SimDisk>,
+    workspace: &mut Workspace,
+    meter: &mut Meter,
+    sight: Sight,
+) -> Course {
+    let mut course = Course {
+        before: None,
+        unsettled: Vec::new(),
+        reached: RecoveryStep::Settle,
+        settling_changes: 0,
+        steps: 0,
+        has_ended: false,
+    };
+    let (mut patience, from) = (Patience::new(), disk.recorded());
+    while !course.has_ended && patience.waits_for_more(|| look::image(disk, &slot.components)) {
+        let at = recovery.reached();
+        if sight.before && course.before.is_none() && at == RecoveryStep::Observe {
+            let phase = meter.enter(Phase::Oracle);
+            course.before = Some(look::image(disk, &slot.components));
+            if sight.medium {
+                course.unsettled = look::unsettled(disk, &slot.components);
+            }
+            meter.enter(phase);
+        }
+        course.has_ended = recovery.step(disk, partition, workspace, STEP_BYTES) == Progress::Done;
+        if at == RecoveryStep::Settle {
+            course.settling_changes = disk.count_recorded(from, changes);
+        }
+        course.reached = course.reached.max(recovery.reached());
+    }
+    course.steps = patience.steps();
+    course
+}
+
 fn recover(
     disk: &SimDisk,
     slot: &Slot,
@@ -184,24 +263,12 @@ fn recover(
     let expectation = expectation(slot);
     let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
     let mut recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
-    let mut before = None;
-    let mut unsettled = Vec::new();
-    let mut reached = RecoveryStep::Settle;
-    // Every step of a recovery moves it on; a world whose disk grows without end would be a bug of ours.
-    loop {
-        if sight.before && before.is_none() && recovery.reached() == RecoveryStep::Observe {
-            let phase = meter.enter(Phase::Oracle);
-            before = Some(look::image(disk, &slot.components));
-            if sight.medium {
-                unsettled = look::unsettled(disk, &slot.components);
-            }
-            meter.enter(phase);
-        }
-        let progress = recovery.step(disk, &partition, workspace, STEP_BYTES);
-        reached = reached.max(recovery.reached());
-        if progress == Progress::Done {
-            break;
-        }
+    let course = follow(disk, slot, &mut recovery, &partition, workspace, meter, sight);
+    if !course.has_ended {
+        recovery.close(disk);
+        partition.close(disk);
+        let boot = Boot::of_nothing(sight.after(disk, slot), expectation, given_up());
+        return (course.told(boot), Service::Unavailable);
     }
     let Recovered { facts, verdict, plan, ledger, stopped_at, .. } = recovery.finish();
     let phase = meter.enter(Phase::Oracle);
@@ -232,21 +299,9 @@ fn recover(
         }
     };
     let failed_to_act = stopped_at.is_some();
-    let forgotten = Vec::new();
-    let boot = Boot {
-        before,
-        after,
-        unsettled,
-        forgotten,
-        facts,
-        verdict,
-        plan,
-        open_error,
-        cursor,
-        failed_to_act,
-        reached,
-    };
-    (boot, service)
+    let nothing = Boot::of_nothing(after, expectation, Unavailable::Locked);
+    let boot = Boot { facts, verdict, plan, open_error, cursor, failed_to_act, ..nothing };
+    (course.told(boot), service)
 }
 
 /// Makes the directories of a partition and opens its writer, as a server does for a new topic.

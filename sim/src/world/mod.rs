@@ -29,6 +29,7 @@ pub mod meter;
 mod moment;
 mod node;
 mod outcome;
+mod patience;
 mod places;
 mod plant;
 mod poll;

@@ -202,6 +202,8 @@ impl Circumstances {
             plan: &boot.plan,
             is_open: boot.open_error.is_none(),
             cursor: boot.cursor,
+            settling_changes: boot.settling_changes,
+            steps: boot.steps,
             bytes_read: self.bytes_read,
             limits: (STEP_BYTES, self.window_bytes),
             truth: &slot.truth,

@@ -1,5 +1,5 @@
 //! I17: work is linear: what a start reads and hashes stays under a constant times what there is, and no
-//! single step of it under a limit of its own is much longer than that limit.
+//! single step of it under a limit of its own is much longer than that limit. I20 in part: it ends.
 //!
 //! Asked at every start. Bytes read are counted by the disk, the rest by the core's own meter. Does not
 //! claim anything about memory, which is the window's and the caller's.
@@ -36,6 +36,29 @@ pub fn check_work(
     ];
     let (subject, actual, most) = spent.into_iter().find(|(_, actual, most)| actual > most)?;
     Some(Violation::new(Check::I17, subject, Value::Number(most), Value::Number(actual)))
+}
+
+/// Steps that a start may take whatever there is.
+pub const STEPS_SPARE: u64 = 1024;
+
+/// Bytes that any step moves on by, if not by a file: copies are made through the smallest window there is.
+const STEP_BYTES_LEAST: u64 = 512;
+
+/// Steps that a start may take.
+pub fn steps_max(image: &PartitionImage) -> u64 {
+    let fences = image.fences.iter().map(|fence| &fence.image);
+    let files: usize = fences.chain([&image.directory]).map(|image| image.entries.len()).sum();
+    STEPS_SPARE + TIMES * (files as u64 + bytes_of(image).div_ceil(STEP_BYTES_LEAST))
+}
+
+/// I20: a start comes to an end.
+pub fn check_ends(image: &PartitionImage, steps: u64) -> Option<Violation> {
+    if steps <= STEPS_SPARE {
+        return None;
+    }
+    let most = steps_max(image);
+    let subject = "steps of a start";
+    (steps > most).then(|| Violation::new(Check::I20, subject, Value::Number(most), Value::Number(steps)))
 }
 
 /// All bytes of the partition and of what was set aside.

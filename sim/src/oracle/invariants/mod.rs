@@ -44,7 +44,7 @@ pub use index_agrees::check_indexes;
 pub use installed::check_installed;
 pub use interrupted::check_interrupted;
 pub use lengths::{Cursor, check_lengths, recovered_lengths};
-pub use linear_work::check_work;
+pub use linear_work::{STEPS_SPARE, check_ends, check_work, steps_max};
 pub use lying::check_lying;
 pub use more_damage::{check_more_damage, is_known_throughout};
 pub use nonzero_bytes::check_nonzero_bytes;

@@ -10,7 +10,7 @@ use super::making::{
 };
 use crate::oracle::invariants::{
     Cursor, SecondRun, check_lengths, check_nonzero_bytes, check_recover_twice, check_refused_untouched,
-    check_verified_bytes,
+    check_settling, check_verified_bytes,
 };
 use crate::oracle::reference::{agrees, recover};
 use crate::oracle::{Check, PartitionImage};
@@ -31,7 +31,11 @@ pub(super) fn refused_untouched() -> Result<String, String> {
     let mut log = damaged_log();
     log[PROVEN + 3] ^= 1;
     let check = |after| check_refused_untouched(&damaged(), &after);
-    judge(Check::I04, [check(partition(&log)), check(cut(&log[PROVEN..]))], [check(damaged())])
+    judge(
+        Check::I04,
+        [check(partition(&log)), check(cut(&log[PROVEN..])), check_settling(1)],
+        [check(damaged()), check_settling(0)],
+    )
 }
 
 pub(super) fn recover_twice() -> Result<String, String> {

@@ -232,6 +232,8 @@ impl Start {
             plan: &Plan::default(),
             is_open: true,
             cursor: None,
+            settling_changes: 0,
+            steps: 0,
             bytes_read: 0,
             limits: (1 << 16, 1 << 12),
             truth: &self.truth,

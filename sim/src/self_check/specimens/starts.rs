@@ -14,7 +14,7 @@ use super::making::{
 };
 use crate::oracle::answer::{Answer, AnswerView, Answered};
 use crate::oracle::damage::Place;
-use crate::oracle::invariants::{check_answer, check_promises, check_served};
+use crate::oracle::invariants::{check_answer, check_ends, check_promises, check_served, steps_max};
 use crate::oracle::judge::judge as judge_start;
 use crate::oracle::truth::{Life, Truth};
 use crate::oracle::{Check, Violation};
@@ -223,10 +223,13 @@ pub(super) fn errors() -> Result<String, String> {
     };
     let first = batch(0);
     let answer = Answer::Batches(vec![answered(&first, 0)]);
+    let image = partition(&batches(3));
+    let most = steps_max(&image);
+    let takes = |steps| check_ends(&image, steps);
     judge(
         Check::I20,
-        [unavailable(true), told(0, &Answer::Failed, &truth())],
-        [unavailable(false), told(0, &answer, &truth())],
+        [unavailable(true), told(0, &Answer::Failed, &truth()), takes(most + 1)],
+        [unavailable(false), told(0, &answer, &truth()), takes(most)],
     )
 }
 
