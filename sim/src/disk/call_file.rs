@@ -42,11 +42,13 @@ impl Disk {
                 Err(Errno::IO)
             }
             Some(Disturbance::CorruptRead { byte, bit }) if count > 0 => {
+                self.touch_bytes(id, position..position + count as u64);
                 buffer[index(byte % count as u64)] ^= 1 << (bit % 8);
                 Ok(count)
             }
-            Some(Disturbance::MisdirectRead { file, position }) => {
-                self.read_medium(file, position, &mut buffer[..count]);
+            Some(Disturbance::MisdirectRead { file, position: other }) if count > 0 => {
+                self.touch_bytes(id, position..position + count as u64);
+                self.read_medium(file, other, &mut buffer[..count]);
                 Ok(count)
             }
             Some(_) | None => Ok(count),
@@ -216,6 +218,7 @@ impl Disk {
                 let mut bytes = vec![0; index(end - start)];
                 self.read_visible(id, start, &mut bytes);
                 self.overwrite_medium(file, position, &bytes, hit.fault, false);
+                self.touch_bytes(file, position..position + (end - start));
                 start
             }
             Disturbance::ShearWrite { bytes } => {
@@ -237,6 +240,7 @@ impl Disk {
             | Disturbance::GoReadOnly
             | Disturbance::ListInOrder { .. } => return,
         };
+        self.touch_bytes(id, missing..end);
         if missing == start {
             change.landing = Landing::Lost;
             change.length_after = change.length_before;

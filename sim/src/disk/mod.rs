@@ -102,6 +102,7 @@ mod stamp;
 mod state;
 mod step;
 mod storage;
+mod strike;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -128,6 +129,7 @@ pub use operator::Stray;
 pub use place::View;
 pub use snapshot::Snapshot;
 pub use stamp::StampBroken;
+pub use strike::{Strike, Touched};
 
 use state::Disk;
 

@@ -17,6 +17,7 @@ pub struct Snapshot {
     stamps: Stamps,
     mark: u32,
     events: usize,
+    strikes: usize,
     is_recording: bool,
     origin: Option<(Geometry, Filesystem)>,
 }
@@ -28,6 +29,7 @@ impl Disk {
         snapshot.stamps.clone_from(&self.stamps);
         snapshot.mark = self.arena.mark();
         snapshot.events = self.events.len();
+        snapshot.strikes = self.strikes.len();
         snapshot.is_recording = self.is_recording;
         snapshot.origin = Some((self.geometry, self.filesystem));
     }
@@ -40,6 +42,7 @@ impl Disk {
         self.state.copy_from(&snapshot.state);
         self.stamps.clone_from(&snapshot.stamps);
         self.events.truncate(snapshot.events);
+        self.strikes.truncate(snapshot.strikes);
         self.is_recording = snapshot.is_recording;
         self.arena.freeze();
     }

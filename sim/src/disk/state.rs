@@ -19,6 +19,7 @@ use super::name_table::{NameId, NameTable};
 use super::resolve::Scratch;
 use super::rules::{Rules, rules_of};
 use super::stamp::Stamps;
+use super::strike::Strike;
 
 /// What errors call the data directory itself.
 const ROOT_NAME: &[u8] = b"data directory";
@@ -223,6 +224,7 @@ pub(super) struct Disk {
     pub(super) state: State,
     pub(super) scratch: Scratch,
     pub(super) events: Vec<Event>,
+    pub(super) strikes: Vec<Strike>,
     pub(super) is_recording: bool,
     pub(super) stamps: Stamps,
 }
@@ -237,6 +239,7 @@ impl Disk {
             state: State::default(),
             scratch: Scratch::default(),
             events: Vec::new(),
+            strikes: Vec::new(),
             is_recording: false,
             stamps: Stamps::default(),
         };
@@ -251,6 +254,7 @@ impl Disk {
         self.arena.reset(geometry);
         self.state.reset();
         self.events.clear();
+        self.strikes.clear();
         self.is_recording = false;
         self.stamps.reset();
     }

@@ -104,7 +104,10 @@ impl Disk {
             if let Disturbance::Crash { restart, inside } = injection.disturbance {
                 return self.go_down(call, restart, inside);
             }
-            let fault = injection.cause.map(|cause| self.state.faults.apply(cause));
+            let fault = injection.cause.map(|cause| {
+                self.strike(cause, call, injection.disturbance);
+                self.state.faults.apply(cause)
+            });
             return self.disturb(call, injection.disturbance, fault);
         }
         let scope = self.scope_of(subject);
@@ -117,6 +120,7 @@ impl Disk {
         let (standing, counted) = self.state.step.standing(at);
         let fault = counted.unwrap_or_else(|| self.state.faults.apply(standing.cause));
         self.state.step.count_standing(at, fault);
+        self.strike(standing.cause, call, standing.disturbance);
         self.disturb(call, standing.disturbance, Some(fault))
     }
 

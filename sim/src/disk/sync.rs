@@ -14,7 +14,7 @@ use super::file::FileId;
 use super::handle::{SimDirectory, SimFile};
 use super::injection::{Disturbance, SyncPart};
 use super::pending::Pending;
-use super::rules::Sequence;
+use super::rules::{FailedData, Sequence};
 use super::state::Disk;
 use super::step::{Hit, Subject};
 use super::writeback::NameScope;
@@ -81,9 +81,14 @@ impl Disk {
             }
             Disturbance::LieAboutFlush => {
                 self.state.health.lie = hit.fault;
+                self.touch_pending(id);
+                self.touch_names(self.scope_of_file_sync(id));
                 self.lie_about_file(id);
             }
             Disturbance::FailSync { part: SyncPart::Data, errno, pages, fill } => {
+                if self.rules.failed_data == FailedData::LengthStaysReportedLate {
+                    self.touch_pending(id);
+                }
                 self.fail_data(id, DataFailure { pages, fill, errno, ..failure });
             }
             Disturbance::FailSync { part: SyncPart::Journal, errno, .. } => {
@@ -93,10 +98,12 @@ impl Disk {
             Disturbance::DeferSyncError => {
                 // The error that this sync itself finds is an older one.
                 self.report_error(handle, id)?;
+                self.touch_pending(id);
                 self.fail_data(id, DataFailure { report: Report::Late, ..failure });
                 self.commit_names(self.scope_of_file_sync(id));
             }
             Disturbance::SwallowSyncError => {
+                self.touch_pending(id);
                 self.fail_data(id, DataFailure { report: Report::Never, ..failure });
                 self.commit_names(self.scope_of_file_sync(id));
             }
@@ -160,6 +167,7 @@ impl Disk {
             }
             Some(Disturbance::LieAboutFlush) => {
                 self.state.health.lie = fault;
+                self.touch_names(scope);
                 self.lie_about_directory(id);
             }
             Some(Disturbance::FailSync { part, errno, .. }) => {

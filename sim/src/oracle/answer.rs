@@ -39,6 +39,8 @@ pub struct AnswerView<'a> {
     pub from: Offset,
     /// Whether no storage call failed while it was made.
     pub is_calm: bool,
+    /// Whether no read of it was made to return what does not lie there.
+    pub sees_truth: bool,
     /// Whether a sync has failed since the node started: what was acknowledged without one may be gone.
     pub has_sync_failed: bool,
     /// The answer.

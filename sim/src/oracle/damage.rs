@@ -21,7 +21,7 @@ pub enum Place {
     },
     /// A file as a whole: its name, its length, or all its bytes.
     File(Name),
-    /// Not known: a fault that hit some call of a step.
+    /// Not known.
     Anywhere,
 }
 
@@ -38,12 +38,15 @@ impl Place {
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Damages {
     places: Vec<Place>,
+    /// Whether anything in the fences is damaged.
+    are_fences_hit: bool,
 }
 
 impl Damages {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.places.clear();
+        self.are_fences_hit = false;
     }
 
     /// Adds a place.
@@ -54,7 +57,18 @@ impl Damages {
         }
     }
 
-    /// Whether there is any.
+    /// Adds what was set aside in the fences: it explains nothing of the partition itself, and stays, since no
+    /// recovery makes a copy anew.
+    pub fn add_to_fences(&mut self) {
+        self.are_fences_hit = true;
+    }
+
+    /// Whether it explains that copies in fences are gone.
+    pub fn explains_lost_copies(&self) -> bool {
+        self.are_fences_hit || !self.places.is_empty()
+    }
+
+    /// Whether there is any in the partition itself.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -148,6 +162,17 @@ mod tests {
         assert!(damages.explains_divergence(&log, &(309..400)));
         assert!(!damages.explains_divergence(&log, &(310..400)));
         assert!(damages.explains_refusal() && !damages.explains_forgotten_offsets());
+    }
+
+    #[test]
+    fn damage_to_a_fence_explains_nothing_but_copies() {
+        let mut damages = Damages::default();
+        assert!(!damages.explains_lost_copies());
+        damages.add_to_fences();
+        damages.end_where(|_| true);
+        assert!(damages.explains_lost_copies() && damages.is_empty() && !damages.explains_refusal());
+        damages.clear();
+        assert!(!damages.explains_lost_copies());
     }
 
     #[test]

@@ -6,7 +6,8 @@ use recovery_core::observe::PartitionFacts;
 use super::boot_view::BootView;
 use super::invariants::{
     check_ends, check_indexes, check_lengths, check_nonzero_bytes, check_not_adopted, check_promises,
-    check_refused_untouched, check_served, check_settling, check_verified_bytes, check_work, recovered_lengths,
+    check_refused_untouched, check_served, check_settling, check_verified_bytes, check_work,
+    recovered_lengths,
 };
 use super::reference::{agrees, recover, serves_alike};
 use super::served_log::{self, Lying};

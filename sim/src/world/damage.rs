@@ -23,9 +23,7 @@ pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> bool {
     let found = if waits { standing::arm(node, fault) } else { act(node, fault, keeps_cache).map(drop) };
     if found.is_none() {
         node.disk.miss(Cause::Fault(fault.kind));
-    } else if !fault.kind.is_legal() && waits {
-        mark_damaged(node, fault, None, false);
-    } else if !fault.kind.is_legal() {
+    } else if !fault.kind.is_legal() && !waits {
         for (slot, place) in places {
             node.slots[slot].truth.damages.add(place);
         }

@@ -3,6 +3,7 @@
 //! Promises: nothing enters that depends on wording, threads, addresses, build profile, time or map order.
 //! Codes are permanent: a new kind of event takes the next number. Leaves out: what a checker saw.
 
+use crate::disk::{Strike, Touched};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// What a record is about.
@@ -31,7 +32,7 @@ pub enum EventCode {
     Planned = 10,
     /// A poll was answered: a = partition, b = hash of the answer, c = messages.
     Polled = 11,
-    /// A fault hit: a = its kind, b = file, c = position.
+    /// A fault hit: a = its kind, b = call and file, c = position; as a step of its own, a alone.
     Fault = 12,
     /// A step or target that is not there: a = step kind.
     Missed = 13,
@@ -114,6 +115,16 @@ impl Recorder {
         if let Some(kept) = &mut self.kept {
             kept.push(event);
         }
+    }
+
+    /// Takes a fault that hit a call.
+    pub fn strike(&mut self, strike: &Strike) {
+        let (file, position) = match strike.touched.first() {
+            Some(Touched::Bytes { file, range, .. }) => (u64::from(file.number()), range.start),
+            Some(Touched::Name { directory, .. }) => (u64::from(directory.number()), 0),
+            None => (0, 0),
+        };
+        self.note(EventCode::Fault, word(strike.cause.code()), file << 8 | strike.call as u64, position);
     }
 
     /// The digest so far.

@@ -72,17 +72,33 @@ pub(super) fn unsettled(disk: &SimDisk, components: &[Name]) -> Vec<(u32, Forgot
 
 /// The fences beside a partition.
 fn fences(disk: &SimDisk, components: &[Name]) -> Vec<Fence> {
-    let (name, above) = components.split_last().expect("a partition has a name");
+    let named = named_fences(disk, components).into_iter();
+    named.map(|(name, fence)| Fence { name, image: image_of(disk, fence) }).collect()
+}
+
+fn named_fences(disk: &SimDisk, components: &[Name]) -> Vec<(Name, DirectoryId)> {
+    let (_, above) = components.split_last().expect("a partition has a name");
     let Some(parent) = directory(disk, above) else { return Vec::new() };
-    let prefix = name.with_suffix(b".fenced.").expect("a partition's name is short");
     let entries = disk.entries(parent, View::Visible).into_iter();
     entries
-        .filter(|(name, _)| name.as_bytes().starts_with(prefix.as_bytes()))
+        .filter(|(name, _)| is_fence_of(components, name))
         .filter_map(|(name, node)| match node {
-            Node::Directory(fence) => Some(Fence { name, image: image_of(disk, fence) }),
+            Node::Directory(fence) => Some((name, fence)),
             Node::File(_) | Node::Link | Node::Special => None,
         })
         .collect()
+}
+
+/// The directories of a partition's fences.
+pub(super) fn fence_directories(disk: &SimDisk, components: &[Name]) -> Vec<DirectoryId> {
+    named_fences(disk, components).into_iter().map(|(_, fence)| fence).collect()
+}
+
+/// Whether a fence of the partition is called so.
+pub(super) fn is_fence_of(components: &[Name], name: &Name) -> bool {
+    let (partition, _) = components.split_last().expect("a partition has a name");
+    let prefix = partition.with_suffix(b".fenced.").expect("a partition's name is short");
+    name.as_bytes().starts_with(prefix.as_bytes())
 }
 
 /// Whether a directory lies beside a partition that is called as it is, with a suffix.

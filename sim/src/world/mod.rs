@@ -40,6 +40,7 @@ mod run;
 mod serve;
 mod standing;
 mod start;
+mod struck;
 #[cfg(test)]
 mod tests;
 mod told;

@@ -12,6 +12,7 @@ use super::node::Service;
 use super::report::Failure;
 use super::run::World;
 use super::serve;
+use crate::disk::Strike;
 use crate::oracle::answer::{Answer, AnswerView, Answered};
 use crate::oracle::invariants::check_answer;
 use crate::run::tally::Tally;
@@ -93,6 +94,7 @@ impl World<'_> {
             partition_id: slot.header.namespace.partition_id(),
             from: request.from,
             is_calm: !self.calls.iter().any(|call| call.errno.is_some()),
+            sees_truth: !self.strikes.iter().any(Strike::misleads),
             has_sync_failed: self.has_sync_failed,
             answer: &answer,
             truth: &slot.truth,

@@ -22,8 +22,8 @@ use super::serve::{self, Answer, Scratch};
 use super::start::is_an_answer;
 use super::told::Told;
 use super::watch::Watch;
-use super::{aim, damage, interrupt, look, plant, standing};
-use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk};
+use super::{aim, damage, interrupt, look, plant, struck};
+use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk, Strike};
 use crate::oracle::judge;
 use crate::oracle::sample::Sample;
 use crate::run::tally::Tally;
@@ -71,6 +71,8 @@ pub(super) struct World<'a> {
     pub(super) reading: Reading,
     pub(super) injections: Vec<Injection>,
     pub(super) calls: Vec<DiskEvent>,
+    /// Faults that hit one of those.
+    pub(super) strikes: Vec<Strike>,
     pub(super) outcome: Outcome,
     pub(super) failures: Vec<Failure>,
     /// Whether the schedule asks about starts.
@@ -122,6 +124,7 @@ impl<'a> World<'a> {
             reading: std::mem::take(&mut arena.reading),
             injections: std::mem::take(&mut arena.injections),
             calls: Vec::new(),
+            strikes: Vec::new(),
             outcome: Outcome::new(),
             failures: Vec::new(),
             expects: schedule.steps.iter().any(Step::is_expectation),
@@ -233,13 +236,6 @@ impl<'a> World<'a> {
                 Some(injection) => self.injections.push(injection),
                 None => tally.missed += 1,
             }
-            if let Interruption::Fault(inside) = interruption
-                && (!inside.fault.kind.is_legal() || self.is_told_late(&inside.fault, inside.at.on))
-            {
-                // A start counts the calls of every partition, so the fault may hit any of them.
-                let hits_any = matches!(step.action, Action::Start | Action::Stop);
-                damage::mark_damaged(&mut self.node, &inside.fault, step.action.partition(), hits_any);
-            }
         }
     }
 
@@ -247,7 +243,7 @@ impl<'a> World<'a> {
         let partition = step.action.partition();
         let index = partition.and_then(|namespace| self.schedule.world.index_of(namespace));
         match (&step.action, index) {
-            (Action::Stop, _) => self.stop(),
+            (Action::Stop, _) => self.stop(tally),
             (Action::Start, _) => self.start(tally),
             (Action::Crash(crash), _) => self.crash(crash, tally),
             (Action::Evict(namespace), _) => self.evict(*namespace),
@@ -265,18 +261,8 @@ impl<'a> World<'a> {
         if !damage::apply(&mut self.node, fault, keeps_cache) {
             return Answer::Missed;
         }
-        if standing::fails_syncs(fault.kind) && self.is_told_late(fault, None) {
-            damage::mark_damaged(&mut self.node, fault, None, false);
-        }
         self.recorder.note(EventCode::Fault, word(fault.kind.code()), 0, 0);
         Answer::Done
-    }
-
-    /// Whether what the fault does to a call is reported by a later one.
-    fn is_told_late(&self, fault: &Fault, on: Option<Call>) -> bool {
-        let disturbance = interrupt::disturbance(&self.node, fault);
-        let filesystem = self.schedule.world.filesystem;
-        disturbance.is_some_and(|disturbance| interrupt::is_told_late(filesystem, &disturbance, on))
     }
 
     fn plant(&mut self, plant: &Plant) -> Answer {
@@ -333,13 +319,14 @@ impl<'a> World<'a> {
         }
     }
 
-    fn stop(&mut self) -> Answer {
+    fn stop(&mut self, tally: &mut Tally) -> Answer {
         if !self.node.is_up {
             return Answer::Missed;
         }
         for index in 0..self.node.slots.len() {
             let asked = self.about_to_ask(index);
             serve::stop(&self.node.disk, &mut self.node.slots[index], &mut self.recorder);
+            self.note_calls(tally);
             self.check_promises(asked);
         }
         let Node { disk, is_up, is_waiting, lies, .. } = &mut self.node;
@@ -381,6 +368,11 @@ impl<'a> World<'a> {
                 }
             }
         }
+        self.node.disk.take_strikes(&mut self.strikes);
+        for strike in &self.strikes {
+            self.recorder.strike(strike);
+        }
+        struck::mark(&mut self.node, &self.strikes);
         self.meter.enter(before);
     }
 

@@ -10,10 +10,11 @@ use super::boot::{self, Boot, STEP_BYTES, Sight};
 use super::event::{EventCode, word};
 use super::look;
 use super::meter::Phase;
-use super::node::{Lies, Node, Slot};
+use super::node::{Node, Slot};
 use super::report::Failure;
 use super::run::World;
 use super::serve::Answer;
+use super::struck::Struck;
 use crate::disk::{Disturbance, Event as DiskEvent, Exposed, Injection, SimDisk};
 use crate::oracle::boot_view::BootView;
 use crate::oracle::invariants::adopted_strangers;
@@ -30,10 +31,6 @@ impl World<'_> {
         if std::mem::take(&mut self.plants_promise) {
             self.node.slots[0].truth.invent_promise();
         }
-        let mut lies = self.node.lies;
-        for injection in &self.injections {
-            lies.add(&injection.disturbance, injection.times);
-        }
         let comes_back = self.injections.is_empty() && !self.node.is_waiting;
         for index in 0..self.node.slots.len() {
             self.meter.enter(Phase::Again);
@@ -49,7 +46,7 @@ impl World<'_> {
             self.note_boot(index, &boot, tally);
             boot.keep_forgotten(&self.calls);
             self.meter.enter(Phase::Oracle);
-            self.judge(index, &boot, lies, tally);
+            self.judge(index, &boot, tally);
             if let Some(case) = case {
                 self.try_subject(index, &case, tally);
             }
@@ -81,11 +78,11 @@ impl World<'_> {
     }
 
     /// Lets the oracle look at a start, and tells the truth what became of every batch.
-    fn judge(&mut self, index: usize, boot: &Boot, lies: Lies, tally: &mut Tally) {
+    fn judge(&mut self, index: usize, boot: &Boot, tally: &mut Tally) {
         if let Some(first) = boot.facts.segments.first() {
             self.node.slots[index].truth.learn_floor(first.start.offset());
         }
-        let circumstances = self.circumstances(lies);
+        let circumstances = self.circumstances();
         judge::count(&boot.facts, &boot.verdict, circumstances.sees_truth, tally);
         let view = circumstances.view(&self.node.slots[index], boot);
         let violations = judge::judge(&view, &mut self.meter);
@@ -103,10 +100,11 @@ impl World<'_> {
         let slot = &mut self.node.slots[index];
         let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
         if boot.is_serving() {
-            let before = boot.before.as_ref().map(|before| &before.directory);
+            // Nobody found a batch whole that was shown wrongly twice.
+            let before = boot.before.as_ref().filter(|_| circumstances.lies_at_most_once);
+            let before = before.map(|before| &before.directory);
             tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, before));
-            // What is to go wrong inside this step may still hit the partition, in a sibling's start.
-            if !circumstances.is_disturbed {
+            if circumstances.sees_truth && circumstances.writes_land {
                 let segments: Vec<SegmentStart> =
                     boot.facts.segments.iter().map(|segment| segment.start).collect();
                 end_damage(&self.node.disk, slot, &boot.after, &segments);
@@ -114,16 +112,17 @@ impl World<'_> {
         }
     }
 
-    fn circumstances(&self, lies: Lies) -> Circumstances {
+    fn circumstances(&self) -> Circumstances {
+        let struck = Struck::by(&self.strikes);
         let fails = |call: &DiskEvent| call.errno.is_some_and(|errno| !is_an_answer(errno));
         let goes_down = |injection: &Injection| matches!(injection.disturbance, Disturbance::Crash { .. });
         Circumstances {
-            is_calm: !lies.successes && !self.calls.iter().any(fails),
+            is_calm: !struck.pretends && !self.calls.iter().any(fails),
             is_disturbed: !self.injections.is_empty() || self.node.is_waiting,
             goes_down: self.injections.iter().any(goes_down),
-            writes_land: !lies.successes,
-            lies_at_most_once: !lies.lasts,
-            sees_truth: !lies.reads,
+            writes_land: !struck.pretends,
+            lies_at_most_once: !struck.lasts(),
+            sees_truth: struck.misleading == 0,
             bytes_read: bytes_read(&self.calls),
             window_bytes: u64::from(self.schedule.world.window_bytes),
         }

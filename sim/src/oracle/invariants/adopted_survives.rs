@@ -30,7 +30,7 @@ pub fn check_adopted(
         .filter(|(name, length)| !damages.explains_divergence(name, &(0..*length)))
         .filter_map(|(name, length)| exposed(None, name, length));
     // What a start did not cut it did not copy either; older copies were asked about in their own start.
-    let fences = after.fences.iter().filter(|_| cuts && damages.is_empty());
+    let fences = after.fences.iter().filter(|_| cuts && !damages.explains_lost_copies());
     let mut copies = fences.flat_map(|fence| {
         let copies = files(&fence.image).filter(|(name, _)| is_of_a_log(name));
         copies.filter_map(|(name, length)| exposed(Some(&fence.name), name, length))

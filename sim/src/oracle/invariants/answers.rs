@@ -83,13 +83,14 @@ fn check_batch(view: &AnswerView<'_>, batch: &Answered<'_>, goes_on: bool) -> Op
 
 /// Whether a reader of bytes that were damaged must take this for a batch of the partition.
 fn is_indistinguishable(view: &AnswerView<'_>, batch: &Answered<'_>) -> bool {
-    !view.truth.damages.is_empty() && is_whole_batch(batch.bytes, view.partition_id, (batch.base, batch.next))
+    (!view.truth.damages.is_empty() || !view.sees_truth)
+        && is_whole_batch(batch.bytes, view.partition_id, (batch.base, batch.next))
 }
 
 fn check_damaged(view: &AnswerView<'_>, first: Offset) -> Option<Violation> {
     let holds = |write: &&Write| is_acknowledged(write) && write.base <= first && first < write.next;
     let is_promised = view.truth.writes().iter().rev().find(holds).is_some_and(|write| write.is_promised);
-    if !view.truth.damages.is_empty() || (view.has_sync_failed && !is_promised) {
+    if !view.truth.damages.is_empty() || !view.sees_truth || (view.has_sync_failed && !is_promised) {
         return None;
     }
     let (expected, actual) = (Value::Code("readable"), Value::Code("damaged"));
@@ -129,6 +130,7 @@ mod tests {
             partition_id: NAMESPACE.partition_id(),
             from: Offset::new(from),
             is_calm: true,
+            sees_truth: true,
             has_sync_failed: false,
             answer,
             truth,

@@ -53,7 +53,7 @@ pub use own_offsets::check_own_offsets;
 pub use promise_durable::check_promise_durable;
 pub use promises_kept::{check_kept, check_promises};
 pub use recover_twice::{SecondRun, check_recover_twice};
-pub use refused_untouched::{check_refused_untouched, is_untouched};
+pub use refused_untouched::{check_refused_untouched, check_settling, is_untouched};
 pub use said::{Place, Said, check_said};
 pub use same_verdict::check_same_verdict;
 pub use sameness::first_difference;

@@ -18,7 +18,7 @@ use crate::oracle::{Check, PartitionImage, Value, Violation};
 /// The first promise that is broken.
 pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
     match &view.verdict.disposition {
-        Disposition::Serve | Disposition::ServeFrom { .. } => check_kept(view.truth, view.before, view.after),
+        Disposition::Serve | Disposition::ServeFrom { .. } => check_served(view),
         Disposition::Refuse(reason)
             if view.has_ledger && view.sees_truth && !view.truth.damages.explains_refusal() =>
         {
@@ -33,26 +33,41 @@ pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
     }
 }
 
+fn check_served(view: &BootView<'_>) -> Option<Violation> {
+    if view.writes_land && view.lies_at_most_once {
+        return check_kept(view.truth, view.before, view.after);
+    }
+    // What is shown wrongly twice is damaged to whoever acts on it, and what is overwritten behind the verdict
+    // is damaged too late for a refusal, whole as it may have lain there.
+    let is_broken = |obligation| obligation == Obligation::MustKeep;
+    let mut writes = view.truth.writes().iter();
+    writes.find_map(|write| check_write(view.truth, view.after, write, || false, is_broken))
+}
+
 /// The first batch that was promised, and is not served, of a partition that is. `before` is what lay there.
 pub fn check_kept(
     truth: &Truth,
     before: Option<&PartitionImage>,
     after: &PartitionImage,
 ) -> Option<Violation> {
-    truth.writes().iter().find_map(|write| check_write(truth, before, after, write))
+    truth.writes().iter().find_map(|write| {
+        let was_intact = || before.is_none_or(|before| truth.lies_in(&before.directory, write));
+        check_write(truth, after, write, was_intact, |_| true)
+    })
 }
 
 fn check_write(
     truth: &Truth,
-    before: Option<&PartitionImage>,
     after: &PartitionImage,
     write: &Write,
+    was_intact: impl FnOnce() -> bool,
+    is_broken: impl Fn(Obligation) -> bool,
 ) -> Option<Violation> {
     if !write.is_promised || truth.lies_in(&after.directory, write) {
         return None;
     }
-    let was_intact = before.is_none_or(|before| truth.lies_in(&before.directory, write));
-    let (subject, expected, actual) = match truth.owed(write, was_intact)? {
+    let owed = truth.owed(write, was_intact()).filter(|owed| is_broken(*owed))?;
+    let (subject, expected, actual) = match owed {
         Obligation::MustKeep => ("a batch that was promised", "present", "gone"),
         Obligation::MustRefuse => ("a start with damage below a mark", "refused", "served"),
         Obligation::MayLose | Obligation::MustNotServe => return None,

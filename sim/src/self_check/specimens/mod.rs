@@ -19,7 +19,7 @@ use super::Part;
 use crate::oracle::{Check, Violation};
 
 /// The parts of the self-check that judge the oracle.
-pub(super) const PARTS: [Part; 27] = [
+pub(super) const PARTS: [Part; 28] = [
     Part {
         name: "I01",
         claim: "a verified batch that is cut and not kept is seen",
@@ -60,6 +60,7 @@ pub(super) const PARTS: [Part; 27] = [
         claim: "what one wrong read took away is seen",
         run: starts::one_wrong_read,
     },
+    Part { name: "idle-fault", claim: "a fault that hits nothing excuses nothing", run: worlds::idle_fault },
     Part { name: "expect", claim: "an expectation that does not hold is seen", run: worlds::expect },
     Part { name: "panic", claim: "a world that panics is seen", run: worlds::panic },
     Part { name: "nondeterminism", claim: "a second run that differs is seen", run: worlds::nondeterminism },
@@ -98,7 +99,7 @@ mod tests {
     use crate::oracle::Value;
 
     /// The violations made by hand, as each part tells of them.
-    const SAID: [&str; 26] = [
+    const SAID: [&str; 27] = [
         "I01: 00000000000000000000.log: bytes 752 to 1108: bytes left of a verified batch should be 356 and is 0",
         "I02: 00000000000000000000.log: bytes 751 to 753: non-zero bytes kept should be 2 and is 0",
         "I03: an answer of a partition that is not served should be an error and is success",
@@ -123,6 +124,7 @@ mod tests {
         "20 worlds, against three runs that differ",
         "reference: disposition should be refuse and is serve",
         "reference: segment 0: proven bytes behind one wrong read should be 1068 and is 712",
+        "I05: segment 0: 00000000000000000000.log: bytes 1212 to 1225: a batch that was promised should be present and is gone; and 3 more",
         "expect: the next offset should be 4 and is 3",
         "panic: a world should be over and is a panic",
     ];

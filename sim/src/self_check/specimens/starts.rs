@@ -10,7 +10,7 @@ use recovery_core::units::{Durability, Incarnation, Length, Offset, PartitionId,
 use super::judge;
 use super::making::{
     NAMESPACE, ONE, PROVEN, SEGMENT, Start, batch, batch_at, batches, cut, cutting, facts, file, log,
-    refused, truth, verdict,
+    partition, refused, truth, verdict,
 };
 use crate::oracle::answer::{Answer, AnswerView, Answered};
 use crate::oracle::damage::Place;
@@ -31,6 +31,7 @@ fn told(from: u64, answer: &Answer<'_>, truth: &Truth) -> Option<Violation> {
         partition_id: NAMESPACE.partition_id(),
         from,
         is_calm: true,
+        sees_truth: true,
         has_sync_failed: false,
         answer,
         truth,

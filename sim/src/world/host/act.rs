@@ -10,7 +10,7 @@ use recovery_core::wal::{Key, MetadataError};
 use super::cluster::Command;
 use super::run::{HostWorld, slice_bytes, to_the_end};
 use crate::run::tally::Tally;
-use crate::schedule::{Action, Fault, LinkState, Plant, Step};
+use crate::schedule::{Action, AsStep, Fault, LinkState, Plant, Step};
 use crate::world::event::{EventCode, word};
 use crate::world::serve::Answer;
 use crate::world::{aim, damage, look, plant, standing};
@@ -264,7 +264,7 @@ impl HostWorld<'_> {
             self.members[m].extras[index].had_fault = true;
         }
         let lies = standing::fails_syncs(fault.kind) && self.is_told_late(m, fault, None);
-        if lies {
+        if lies || (!fault.kind.is_legal() && fault.kind.as_step() == AsStep::Calls) {
             damage::mark_damaged(&mut self.members[m].node, fault, None, false);
         }
         let node = &self.members[m].node;

@@ -236,6 +236,8 @@ impl HostWorld<'_> {
             partition_id: request.partition.partition_id(),
             from: request.from,
             is_calm: !self.calls.iter().any(|call| call.errno.is_some()),
+            // A read that is wrong counts as damage here.
+            sees_truth: true,
             has_sync_failed: member.has_sync_failed,
             answer: &answer,
             truth: &member.node.slots[index].truth,

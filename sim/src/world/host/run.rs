@@ -342,6 +342,11 @@ impl<'a> HostWorld<'a> {
             }
         }
         self.calls.extend_from_slice(&calls);
+        let mut strikes = Vec::new();
+        self.members[m].node.disk.take_strikes(&mut strikes);
+        for strike in &strikes {
+            self.recorder.strike(strike);
+        }
         self.meter.enter(before);
     }
 

@@ -148,6 +148,7 @@ impl HostWorld<'_> {
         disk.take_events(&mut events);
         // Its handles go with the disk that it was started on.
         drop(service);
+        disk.take_strikes(&mut Vec::new());
         disk.restore(&self.snapshot);
         boot.keep_forgotten(&events);
         let lies = member.node.lies;
