@@ -303,7 +303,7 @@ pub struct Merge {
 /// `sim list`.
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// scenarios, faults, checks, reasons, rows, filesystems or profiles.
+    /// scenarios, faults, checks, reasons, rows, mutants, filesystems or profiles.
     #[arg(value_name = "WHAT")]
     pub what: Option<String>,
 }

@@ -13,9 +13,13 @@ use crate::oracle::Check;
 use crate::run::profile::PROFILES;
 use crate::schedule::word::{Word, words};
 use crate::schedule::{Filesystem, parse};
+use crate::subject::mutant::Mutant;
 
 /// Where scenarios are kept.
 const SCENARIOS: &str = "scenarios";
+
+/// Where planted bugs are kept.
+const MUTANTS: &str = "sim/mutants";
 
 words! {
     /// What can be listed.
@@ -30,6 +34,8 @@ words! {
         Reasons = "reasons",
         /// Rows of the decision tables.
         Rows = "rows",
+        /// Planted bugs and their stories.
+        Mutants = "mutants",
         /// Filesystems.
         Filesystems = "filesystems",
         /// Named sets of limits.
@@ -72,18 +78,39 @@ fn lines(subject: Subject) -> io::Result<Vec<String>> {
         Subject::Checks => owned(Check::ALL.iter().map(|check| check.code())),
         Subject::Reasons => owned(ReasonCode::ALL.iter().map(|reason| reason.code())),
         Subject::Rows => owned(Row::ALL.iter().map(|row| row.code())),
+        Subject::Mutants => mutants()?,
         Subject::Filesystems => owned(Filesystem::ALL.iter().map(|filesystem| filesystem.code())),
         // The file is its own manual.
         Subject::Profiles => owned(PROFILES.lines()),
     })
 }
 
+/// Each planted bug with its story, in order of ids. What does not read says so.
+fn mutants() -> io::Result<Vec<String>> {
+    files_in(Path::new(MUTANTS))?
+        .iter()
+        .map(|file| {
+            let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            let story = match Mutant::parse(&stem, &fs::read_to_string(file)?) {
+                Ok(mutant) => mutant.story,
+                Err(fault) => format!("does not read: {fault}"),
+            };
+            Ok(format!("{stem}: {story}"))
+        })
+        .collect()
+}
+
+/// Files of this language in a folder and the folders in it, in order of paths.
+fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    collect(folder, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
 /// Each scenario file with its title, in order of paths. What does not read says so.
 fn scenarios() -> io::Result<Vec<String>> {
-    let mut files = Vec::new();
-    collect(Path::new(SCENARIOS), &mut files)?;
-    files.sort();
-    files
+    files_in(Path::new(SCENARIOS))?
         .iter()
         .map(|file| {
             let path = file.display().to_string();
@@ -96,7 +123,7 @@ fn scenarios() -> io::Result<Vec<String>> {
         .collect()
 }
 
-/// Scenario files in a folder and the folders in it; none where there is no such folder.
+/// KDL files in a folder and the folders in it; none where there is no such folder.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());
@@ -130,7 +157,7 @@ mod tests {
         assert_eq!((exit, subjects.lines().count()), (Exit::Held, Subject::ALL.len()));
         for subject in Subject::ALL
             .into_iter()
-            .filter(|subject| !matches!(subject, Subject::Scenarios | Subject::Profiles))
+            .filter(|subject| !matches!(subject, Subject::Scenarios | Subject::Mutants | Subject::Profiles))
         {
             let (exit, words, errors) = listed(Some(subject.code()));
             assert_eq!((exit, errors.as_str()), (Exit::Held, ""));
@@ -139,6 +166,8 @@ mod tests {
             unique.dedup();
             assert!(!unique.is_empty() && unique.len() == words.lines().count(), "{words}");
         }
+        // Tests run in the folder of the package, which has no such folders below it.
+        assert_eq!(listed(Some("mutants")), (Exit::Held, String::new(), String::new()));
         assert_eq!(listed(Some("profiles")).1, PROFILES);
         assert!(listed(Some("faults")).1.contains("torn-prefix\n"));
     }

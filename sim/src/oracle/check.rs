@@ -75,7 +75,8 @@ checks! {
     I24 = "I24",
     /// The core and the reference recoverer agree.
     Reference = "reference",
-    /// A crash and a corruption that leave the same bytes get the same verdict.
+    /// A crash and a corruption that leave the same bytes get the same verdict. Held by `reference`, which
+    /// judges the bytes alone at every start, and by I18; nothing asks it by itself, and its count is 0.
     Twin = "twin",
     /// A scenario's own expectation.
     Expect = "expect",

@@ -11,7 +11,7 @@ use crate::schedule::word::words;
 
 /// One world in so many is run twice.
 const RERUN_SHARE: u64 = 64;
-/// One world in so many is compared with its twin, and with itself short of one fault.
+/// One world in so many is compared with itself short of each of its faults.
 const COMPARED_SHARE: u64 = 16;
 
 words! {
@@ -74,7 +74,7 @@ impl Sample {
         self.drawn.is_none_or(|draw| draw.rerun.is_multiple_of(RERUN_SHARE))
     }
 
-    /// Whether the world is compared with others: its twin, and itself short of one fault.
+    /// Whether the world is compared with itself short of each of its faults.
     pub fn is_compared(self) -> bool {
         self.drawn.is_none_or(|draw| draw.compared.is_multiple_of(COMPARED_SHARE))
     }

@@ -13,6 +13,7 @@ use crate::oracle::invariants::{
     FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_ledger_behind_failed_sync,
     check_own_offsets, check_promise_durable, check_success, failed_sync,
 };
+use crate::schedule::Action;
 use recovery_core::format::FileName;
 use recovery_core::storage::Call;
 use recovery_core::units::Offset;
@@ -24,17 +25,20 @@ pub(super) struct Asked {
     is_served: bool,
     writes: usize,
     promised: Offset,
+    /// The call, in the words of CONTRACTS 1.
+    recovery_step: &'static str,
 }
 
 impl World<'_> {
     /// A client is about to call a partition.
-    pub(super) fn about_to_ask(&self, index: usize) -> Asked {
+    pub(super) fn about_to_ask(&self, index: usize, action: &Action) -> Asked {
         let slot = &self.node.slots[index];
         Asked {
             index,
             is_served: matches!(slot.service, Service::Serving(_)),
             writes: slot.truth.writes().len(),
             promised: slot.truth.promised_next,
+            recovery_step: recovery_step(action),
         }
     }
 
@@ -104,8 +108,33 @@ impl World<'_> {
                 partition: Some(self.node.slots[asked.index].header.namespace),
                 remark: None,
                 step: self.step,
-                recovery_step: "flush",
+                recovery_step: asked.recovery_step,
             });
         }
+    }
+}
+
+/// Where it broke if a call of a client broke it. A checkpoint and a clean stop flush, and add what the ledger
+/// says of that.
+const fn recovery_step(action: &Action) -> &'static str {
+    match action {
+        Action::Append(_) => "append",
+        Action::Flush(_) | Action::Checkpoint(_) | Action::Stop => "flush",
+        Action::Roll(_) => "roll",
+        Action::Retain(_) => "retain",
+        Action::Poll(_) => "poll",
+        Action::Start => "open-writer",
+        Action::Reconcile | Action::Create(_) | Action::Delete(_) | Action::Confirm(_) => "reconcile",
+        Action::QueueInsert(_) | Action::ApplyInserts => "boot",
+        Action::AcceptLoss(_) => "accept-loss",
+        Action::Transfer { .. } => "transfer-install",
+        // No call of a client.
+        Action::Crash(_)
+        | Action::Fault { .. }
+        | Action::Plant(_)
+        | Action::Evict(_)
+        | Action::Link(_)
+        | Action::Expect(_)
+        | Action::Either(_) => "decide",
     }
 }

@@ -277,7 +277,7 @@ impl<'a> World<'a> {
         if !self.node.is_up {
             return Answer::Missed;
         }
-        let asked = self.about_to_ask(index);
+        let asked = self.about_to_ask(index, action);
         let answer = self.ask(action, index, tally);
         self.note_calls(tally);
         self.check_answer(asked, answer);
@@ -324,7 +324,7 @@ impl<'a> World<'a> {
             return Answer::Missed;
         }
         for index in 0..self.node.slots.len() {
-            let asked = self.about_to_ask(index);
+            let asked = self.about_to_ask(index, &Action::Stop);
             serve::stop(&self.node.disk, &mut self.node.slots[index], &mut self.recorder);
             self.note_calls(tally);
             self.check_promises(asked);
