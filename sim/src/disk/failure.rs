@@ -171,6 +171,15 @@ impl Disk {
         }
     }
 
+    /// Lets a block of metadata fail that was to be written in its place: nobody is told, and the filesystem
+    /// goes read-only, or shuts down.
+    pub(super) fn fail_in_place(&mut self) {
+        match self.rules.failed_journal {
+            FailedJournal::ReadOnly | FailedJournal::SyncFails => self.state.health.is_read_only = true,
+            FailedJournal::Shutdown => self.state.health.is_shut_down = true,
+        }
+    }
+
     /// Tells everybody that a file is durable, and leaves it in the device's cache.
     pub(super) fn lie_about_file(&mut self, id: FileId) {
         self.move_file_to_device(id, true, true);

@@ -149,6 +149,8 @@ pub enum SyncPart {
     Data,
     /// The journal, or the log tree.
     Journal,
+    /// A block of metadata in its place, which is written behind the sync's back: the sync passes.
+    InPlace,
 }
 
 /// One thing that goes wrong at calls on a target, whichever step makes them, until the node goes down.

@@ -95,6 +95,10 @@ impl Disk {
                 self.fail_journal();
                 return Err(errno);
             }
+            Disturbance::FailSync { part: SyncPart::InPlace, .. } => {
+                self.sync_file(id);
+                self.fail_in_place();
+            }
             Disturbance::DeferSyncError => {
                 // The error that this sync itself finds is an older one.
                 self.report_error(handle, id)?;
@@ -172,8 +176,14 @@ impl Disk {
             }
             Some(Disturbance::FailSync { part, errno, .. }) => {
                 // A directory's data is metadata: whatever fails, the journal does.
-                if part == SyncPart::Journal {
-                    self.fail_journal();
+                match part {
+                    SyncPart::Data => {}
+                    SyncPart::Journal => self.fail_journal(),
+                    SyncPart::InPlace => {
+                        self.sync_names(scope);
+                        self.fail_in_place();
+                        return Ok(());
+                    }
                 }
                 return Err(errno);
             }

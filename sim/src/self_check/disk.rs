@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use recovery_core::storage::{Name, Storage};
 
 use crate::disk::conformance::{compare, hold_to_stamps};
+use crate::disk::litmus::every_state::hold_to_every_state;
 use crate::disk::litmus::{LitmusResult, LitmusVerdict, run_litmus_tests};
 use crate::disk::{Geometry, SimDisk, View};
 use crate::schedule::Filesystem;
@@ -17,6 +18,9 @@ const COMPARED_PROGRAMS: u64 = 400;
 
 /// Programs that the stamps are held to.
 const STAMPED_PROGRAMS: u64 = 3000;
+
+/// Programs over whose crash states the query "in every crash state" is held.
+const ENUMERATED_PROGRAMS: u64 = 120;
 
 /// Each cell of the fault model's tables, on each filesystem.
 pub(super) fn litmus() -> Result<String, String> {
@@ -49,6 +53,15 @@ pub(super) fn stamps() -> Result<String, String> {
         }
     }
     Ok(format!("{STAMPED_PROGRAMS} programs, {crashes} crashes"))
+}
+
+/// The query for what every crash state holds, against all crash states.
+pub(super) fn every_state() -> Result<String, String> {
+    let mut states = 0;
+    for seed in 0..ENUMERATED_PROGRAMS {
+        states += hold_to_every_state(seed).map_err(|wrong| format!("program {seed:#x}: {wrong}"))?;
+    }
+    Ok(format!("{ENUMERATED_PROGRAMS} programs, {states} crash states"))
 }
 
 /// Whether a stamped sector that changes on the medium is found.

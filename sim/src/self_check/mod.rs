@@ -31,9 +31,14 @@ pub struct PartResult {
 }
 
 /// The parts that judge the simulated disk.
-const DISK: [Part; 3] = [
+const DISK: [Part; 4] = [
     Part { name: "litmus", claim: "each filesystem allows its outcomes and no other", run: disk::litmus },
     Part { name: "stamps", claim: "what a sync reported stays through crashes", run: disk::stamps },
+    Part {
+        name: "every-state",
+        claim: "what is said to be in every crash state is there in each",
+        run: disk::every_state,
+    },
     Part { name: "conformance", claim: "the disk answers as a real one", run: disk::conformance },
 ];
 

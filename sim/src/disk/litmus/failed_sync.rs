@@ -6,11 +6,11 @@ use crate::disk::{Disturbance, Injection, SimFile, SurvivorChoice, SyncPart};
 use crate::schedule::{CallPoint, Filesystem, Fill, Restart, Survivors, Times};
 
 use super::explore::{CAUSE, STALE_SAME};
-use super::hand::{Hand, PAGE, SECTOR, is_all, name};
+use super::hand::{Hand, PAGE, is_all, name};
 use super::{Litmus, Seen};
 
-const OLD: u8 = b'A';
-const NEW: u8 = b'B';
+pub(super) const OLD: u8 = b'A';
+pub(super) const NEW: u8 = b'B';
 const LATER: u8 = b'C';
 
 pub(super) const TESTS: &[Litmus] = &[
@@ -57,12 +57,6 @@ pub(super) const TESTS: &[Litmus] = &[
         program: failed_append_before_commit,
     },
     Litmus {
-        name: "failed-journal",
-        cell: "2.6 journal or log block fails",
-        outcomes: &[("read-only", "owj"), ("shutdown", "x"), ("sync-fails", "bp")],
-        program: failed_journal,
-    },
-    Litmus {
         name: "error-once-a-descriptor",
         cell: "2.6 each descriptor open at that time sees it once at its next fsync, then 0",
         outcomes: &[("each-once", "owxbp"), ("each-once-late", "j")],
@@ -89,7 +83,7 @@ pub(super) const TESTS: &[Litmus] = &[
 ];
 
 /// Lets the next sync fail.
-fn fail_next_sync(hand: &Hand, part: SyncPart, fill: Fill) {
+pub(super) fn fail_next_sync(hand: &Hand, part: SyncPart, fill: Fill) {
     hand.disk.begin_step(&[Injection {
         at: CallPoint { on: Some(Call::Sync), call: 1 },
         times: Times::Count(1),
@@ -99,7 +93,7 @@ fn fail_next_sync(hand: &Hand, part: SyncPart, fill: Fill) {
 }
 
 /// Lets the sync of a file fail; returns the error it reported.
-fn failing_sync(hand: &Hand, file: &SimFile, shown: Fill) -> Option<Errno> {
+pub(super) fn failing_sync(hand: &Hand, file: &SimFile, shown: Fill) -> Option<Errno> {
     fail_next_sync(hand, SyncPart::Data, shown);
     let error = hand.try_sync(file);
     hand.disk.end_step();
@@ -107,7 +101,7 @@ fn failing_sync(hand: &Hand, file: &SimFile, shown: Fill) -> Option<Errno> {
 }
 
 /// The power goes, and nothing that is pending survives.
-fn lose_all(hand: &mut Hand) {
+pub(super) fn lose_all(hand: &mut Hand) {
     hand.disk.crash(Restart::Power, &SurvivorChoice::of(Survivors::None));
     hand.come_back();
 }
@@ -131,7 +125,7 @@ fn failed_data_report(filesystem: Filesystem, seen: &mut Seen) {
     });
 }
 
-fn old_or_new(bytes: &[u8]) -> &'static str {
+pub(super) fn old_or_new(bytes: &[u8]) -> &'static str {
     match bytes.first() {
         Some(&OLD) if is_all(bytes, OLD) => "old",
         Some(&NEW) if is_all(bytes, NEW) => "new",
@@ -218,23 +212,6 @@ fn failed_append_before_commit(filesystem: Filesystem, seen: &mut Seen) {
         hand.disk.crash(Restart::Power, &SurvivorChoice::of(survive));
         seen.note(tail(&hand.look("f").expect("the file is durable")));
     }
-}
-
-fn failed_journal(filesystem: Filesystem, seen: &mut Seen) {
-    let hand = seen.hand(filesystem);
-    let file = hand.durable("f", OLD, SECTOR);
-    hand.write(&file, SECTOR, NEW, SECTOR);
-    fail_next_sync(&hand, SyncPart::Journal, Fill::Zeros);
-    assert!(hand.try_sync(&file) == Some(Errno::IO), "the sync that hits it fails");
-    hand.disk.end_step();
-    let read = hand.disk.read(&file, 0, &mut [0; 8]).err().map(|error| error.errno);
-    let write = hand.disk.write(&file, 0, &[0; 8]).err().map(|error| error.errno);
-    seen.note(match (read, write) {
-        (None, Some(Errno::READ_ONLY)) => "read-only",
-        (Some(Errno::IO), Some(Errno::IO)) => "shutdown",
-        (None, None) => "sync-fails",
-        _ => "otherwise",
-    });
 }
 
 fn error_once_a_descriptor(filesystem: Filesystem, seen: &mut Seen) {

@@ -36,6 +36,12 @@ pub(super) const TESTS: &[Litmus] = &[
         outcomes: &[("old", "owjxp"), ("error", "b")],
         program: lost_write,
     },
+    Litmus {
+        name: "shorn-sector",
+        cell: "2.5 sector atomic: the knob off, a sector is shorn",
+        outcomes: &[("shorn", "owjxp"), ("error", "b")],
+        program: shorn_sector,
+    },
 ];
 
 /// What a read of the first page makes of it.
@@ -83,6 +89,28 @@ fn unreadable_sector(filesystem: Filesystem, seen: &mut Seen) {
     hand.sync(&file);
     hand.disk.evict_all();
     seen.note(read_page(&hand));
+}
+
+fn shorn_sector(filesystem: Filesystem, seen: &mut Seen) {
+    let hand = seen.hand(filesystem);
+    let file = hand.durable("f", OLD, PAGE);
+    hand.disk.begin_step(&[Injection {
+        at: CallPoint { on: Some(Call::Write), call: 1 },
+        times: Times::Count(1),
+        cause: Some(Cause::Fault(FaultKind::ShornWrite)),
+        disturbance: Disturbance::ShearWrite { bytes: Some(SECTOR / 2) },
+    }]);
+    hand.write(&file, 0, NEW, SECTOR);
+    hand.sync(&file);
+    hand.disk.end_step();
+    hand.disk.evict_all();
+    let mut bytes = [0; 256];
+    let (half, sector) = (32, 64);
+    seen.note(match hand.disk.read(&hand.open("f"), 0, &mut bytes) {
+        Err(error) if error.errno == Errno::IO => "error",
+        Ok(256) if is_all(&bytes[..half], NEW) && is_all(&bytes[half..sector], OLD) => "shorn",
+        Ok(_) | Err(_) => "otherwise",
+    });
 }
 
 fn lost_write(filesystem: Filesystem, seen: &mut Seen) {

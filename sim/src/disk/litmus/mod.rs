@@ -5,7 +5,9 @@
 //! are both found, so that six filesystems are six models and not six names. Leaves out: real kernels, which
 //! `sim kernel-check` is for.
 
+pub mod every_state;
 pub(super) mod explore;
+mod failed_parts;
 mod failed_sync;
 pub(super) mod hand;
 mod medium;
@@ -96,6 +98,7 @@ pub fn litmus_tests() -> impl Iterator<Item = &'static Litmus> {
         .chain(survival_names::TESTS)
         .chain(medium::TESTS)
         .chain(failed_sync::TESTS)
+        .chain(failed_parts::TESTS)
         .chain(restart::TESTS)
 }
 

@@ -33,9 +33,15 @@ pub(super) const TESTS: &[Litmus] = &[
     },
     Litmus {
         name: "write-error-outlives-the-process",
-        cell: "2.8 wb_err: kept by a process crash, dropped by an OS crash",
-        outcomes: &[("process-told", "owjxbp"), ("os-silent", "owjxbp")],
+        cell: "2.8 wb_err: kept by a process crash, dropped by an OS crash and by a power loss",
+        outcomes: &[("process-told", "owjxbp"), ("os-silent", "owjxbp"), ("power-silent", "owjxbp")],
         program: write_error,
+    },
+    Litmus {
+        name: "process-crash-keeps-the-device-cache",
+        cell: "2.8 process crash: device cache keep",
+        outcomes: &[("kept", "owjxbp")],
+        program: process_crash_over_device,
     },
     Litmus {
         name: "locks-die-with-the-process",
@@ -125,9 +131,11 @@ fn os_crash_diverged(filesystem: Filesystem, seen: &mut Seen) {
 }
 
 fn write_error(filesystem: Filesystem, seen: &mut Seen) {
-    for (restart, told, silent) in
-        [(Restart::Process, "process-told", "process-silent"), (Restart::Os, "os-told", "os-silent")]
-    {
+    for (restart, told, silent) in [
+        (Restart::Process, "process-told", "process-silent"),
+        (Restart::Os, "os-told", "os-silent"),
+        (Restart::Power, "power-told", "power-silent"),
+    ] {
         let mut hand = overwritten(filesystem, seen);
         let file = hand.open("f");
         hand.disk.begin_step(&[on_first_sync(Disturbance::DeferSyncError)]);
@@ -138,6 +146,20 @@ fn write_error(filesystem: Filesystem, seen: &mut Seen) {
         let file = hand.open("f");
         seen.note(if hand.try_sync(&file) == Some(Errno::IO) { told } else { silent });
     }
+}
+
+fn process_crash_over_device(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = overwritten(filesystem, seen);
+    let file = hand.open("f");
+    hand.disk.begin_step(&[on_first_sync(Disturbance::LieAboutFlush)]);
+    hand.sync(&file);
+    hand.disk.end_step();
+    hand.disk.crash(Restart::Process, &SurvivorChoice::of(Survivors::None));
+    hand.come_back();
+    let is_seen = judge(&hand) == "new";
+    // What the device holds outlives the memory of the machine, and so it was not lost before.
+    hand.disk.crash(Restart::Os, &SurvivorChoice::of(Survivors::None));
+    seen.note(if is_seen && judge(&hand) == "new" { "kept" } else { "lost" });
 }
 
 fn locks(filesystem: Filesystem, seen: &mut Seen) {
