@@ -13,6 +13,7 @@ use super::reference::{agrees, recover, serves_alike};
 use super::served_log::{self, Lying};
 use super::{Check, Image, Value, Violation};
 use crate::disk::{Cause, FaultTally};
+use crate::run::regime_tally::WithoutLedger;
 use crate::run::tally::Tally;
 use crate::world::meter::{Meter, Phase};
 
@@ -121,6 +122,12 @@ pub fn count(facts: &PartitionFacts, verdict: &Verdict, sees_truth: bool, tally:
             *tally.rows.entry(row).or_default() += 1;
         }
     }
+}
+
+/// Counts a start of a partition that is written without a ledger.
+pub fn count_without_ledger(verdict: &Verdict, tally: &mut Tally) {
+    let refused = u64::from(matches!(verdict.disposition, Disposition::Refuse(_)));
+    tally.without_ledger.add(WithoutLedger { starts: 1, refused });
 }
 
 /// Counts which faults were applied and read.

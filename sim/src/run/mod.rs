@@ -20,6 +20,7 @@ pub mod pinned;
 pub mod planted;
 pub mod profile;
 pub mod reach;
+pub mod regime_tally;
 pub mod replay;
 pub mod session;
 pub mod shrink;

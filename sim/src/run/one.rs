@@ -77,6 +77,7 @@ pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Ou
             outcome.difference = part(arena, schedule, sample);
         }
     }
+    outcome.tally.belong_to(schedule.world.regime);
     outcome
 }
 

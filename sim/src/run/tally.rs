@@ -6,8 +6,9 @@ use recovery_core::decide::{ReasonCode, Row};
 use recovery_core::observe::{Residue, Stop};
 use recovery_core::storage::Call;
 
+use super::regime_tally::{RegimeTally, WithoutLedger};
 use crate::oracle::Check;
-use crate::schedule::{Filesystem, Restart};
+use crate::schedule::{Filesystem, Regime, Restart};
 
 /// Counts by kind. All are sums, so the order in which worlds are added changes nothing but which difference of
 /// another program is the first.
@@ -25,6 +26,10 @@ pub struct Tally {
     pub missed: u64,
     /// Served batches that cannot be told from ones written here (I06).
     pub indistinguishable: u64,
+    /// Boots of partitions without a ledger.
+    pub without_ledger: WithoutLedger,
+    /// The same by regime, as far as regimes owe different things.
+    pub regimes: BTreeMap<Regime, RegimeTally>,
     /// Boots by disposition, or by reason code where refused.
     pub verdicts: BTreeMap<&'static str, u64>,
     /// Seeds that violated each check.
@@ -98,6 +103,19 @@ impl Tally {
         }
     }
 
+    /// Of one world: says of which regime it was.
+    pub fn belong_to(&mut self, regime: Regime) {
+        let of_it = RegimeTally {
+            worlds: self.worlds,
+            failures: u64::from(!self.violations.is_empty()),
+            starts: self.boots,
+            without_ledger: self.without_ledger,
+            verdicts: self.verdicts.clone(),
+            violations: self.violations.clone(),
+        };
+        self.regimes.insert(regime, of_it);
+    }
+
     /// Adds another tally to this one.
     pub fn add(&mut self, other: &Self) {
         self.worlds += other.worlds;
@@ -106,6 +124,10 @@ impl Tally {
         self.batches += other.batches;
         self.missed += other.missed;
         self.indistinguishable += other.indistinguishable;
+        self.without_ledger.add(other.without_ledger);
+        for (regime, counts) in &other.regimes {
+            self.regimes.entry(*regime).or_default().add(counts);
+        }
         add(&mut self.verdicts, &other.verdicts);
         add(&mut self.violations, &other.violations);
         add(&mut self.rows, &other.rows);
@@ -127,7 +149,7 @@ impl Tally {
     }
 }
 
-fn add<K: Copy + Ord>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
+pub(super) fn add<K: Copy + Ord>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
     for (key, count) in counts {
         *sums.entry(*key).or_default() += count;
     }

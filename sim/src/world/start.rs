@@ -75,6 +75,9 @@ impl World<'_> {
         if let Some(told) = &mut self.told {
             told.boot(self.step, namespace, boot);
         }
+        if !self.node.slots[index].header.ledger {
+            judge::count_without_ledger(&boot.verdict, tally);
+        }
     }
 
     /// Lets the oracle look at a start, and tells the truth what became of every batch.

@@ -6,6 +6,7 @@
 
 mod failure;
 mod read;
+mod regime;
 mod started;
 mod totals;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use failure::{DifferenceLine, FailureLine};
 pub use read::{LineError, Section, read_sections};
+pub use regime::{RegimeLine, WithoutLedgerLine};
 pub use started::{LimitsLine, ShardLine, StartedLine, WorldLine};
 pub use totals::{
     DeterminismLine, PlantedLine, ReachLine, ScenariosLine, SummaryLine, TriedLine, reach_lines, summary_of,

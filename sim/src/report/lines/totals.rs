@@ -8,6 +8,7 @@ use recovery_core::observe::{Residue, Stop};
 use recovery_core::storage::Call;
 use serde::{Deserialize, Serialize};
 
+use super::regime::RegimeLine;
 use super::{LineError, StartedLine, VERSION, digest};
 use crate::disk::Cause;
 use crate::exit::Exit;
@@ -19,7 +20,7 @@ use crate::run::reach::{Line as Reached, ReachKind};
 use crate::run::session::{Group, ScenarioCount, Summary};
 use crate::run::tally::{Reached as FaultReached, SubjectTally, Tally};
 use crate::schedule::word::Word;
-use crate::schedule::{Filesystem, Restart};
+use crate::schedule::{Filesystem, Regime, Restart};
 
 /// `reach`: how far a run came with one word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,9 @@ pub struct SummaryLine {
     pub violations_by_invariant: BTreeMap<String, u64>,
     /// Starts by disposition or reason.
     pub verdicts: BTreeMap<String, u64>,
+    /// What the worlds of each regime came to.
+    #[serde(default)]
+    pub regimes: BTreeMap<String, RegimeLine>,
     /// Worlds in which a fault was met and a start came to a verdict, by both.
     #[serde(default)]
     pub fault_verdicts: BTreeMap<String, BTreeMap<String, u64>>,
@@ -212,6 +216,11 @@ impl SummaryLine {
                 .map(|check| (check.code().to_owned(), violated(check)))
                 .collect(),
             verdicts: tally.verdicts.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect(),
+            regimes: tally
+                .regimes
+                .iter()
+                .map(|(regime, tally)| (regime.word().to_owned(), RegimeLine::of(tally)))
+                .collect(),
             fault_verdicts: fault_verdicts(tally),
             subject: started.subject.as_ref().map(|_| SubjectLine {
                 starts: tally.subject.starts,
@@ -280,8 +289,13 @@ pub fn summary_of(reach: &[ReachLine], line: &SummaryLine) -> Result<Summary, Li
         }
     }
     for (code, count) in line.violations_by_invariant.iter().filter(|(_, count)| **count > 0) {
-        let check = Check::ALL.iter().find(|check| check.code() == code).ok_or_else(|| wrong(code))?;
-        tally.violations.insert(*check, *count);
+        tally.violations.insert(check(code)?, *count);
+    }
+    for (word, line) in &line.regimes {
+        let regime = Regime::from_word(word).ok_or_else(|| wrong(word))?;
+        let counts = line.tally()?;
+        tally.without_ledger.add(counts.without_ledger);
+        tally.regimes.insert(regime, counts);
     }
     for line in reach {
         count_reach(line, &mut tally)?;
@@ -350,8 +364,14 @@ fn cause(word: &str) -> Result<&'static str, LineError> {
         .ok_or_else(|| LineError::Unknown { word: word.to_owned() })
 }
 
+/// The check that a word names.
+pub(super) fn check(word: &str) -> Result<Check, LineError> {
+    let check = Check::ALL.iter().find(|check| check.code() == word);
+    check.copied().ok_or_else(|| LineError::Unknown { word: word.to_owned() })
+}
+
 /// The disposition or reason that a word names.
-fn verdict(word: &str) -> Result<&'static str, LineError> {
+pub(super) fn verdict(word: &str) -> Result<&'static str, LineError> {
     const DISPOSITIONS: [&str; 4] = ["serve", "serve-from", "refuse", "unavailable"];
     let reasons = ReasonCode::ALL.iter().map(|reason| reason.code());
     let mut known = DISPOSITIONS.into_iter().chain(reasons);

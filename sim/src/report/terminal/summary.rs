@@ -8,7 +8,9 @@ use crate::report::lines::StartedLine;
 use crate::report::whole::Whole;
 use crate::run::planted::{CHECK, PlantedFate};
 use crate::run::reach::{Goal, Line, ReachKind};
+use crate::run::regime_tally::WithoutLedger;
 use crate::run::session::Summary;
+use crate::run::tally::Tally;
 
 /// Columns of one of the two cells of a line of the table of faults.
 const CELL: usize = 39;
@@ -43,6 +45,7 @@ pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     let verdicts: Vec<String> =
         tally.verdicts.iter().map(|(code, count)| format!("{code} {count}")).collect();
     paragraph(out, "Verdicts", &verdicts.join(", "))?;
+    regimes(out, tally)?;
     faults_table(out, summary, reach)?;
     reached(out, summary, reach)?;
     subject(out, started, summary)?;
@@ -65,6 +68,38 @@ fn subject(out: &mut dyn Write, started: &StartedLine, summary: &Summary) -> io:
         Some(difference) => paragraph(out, "unlike", difference),
         None => Ok(()),
     }
+}
+
+/// What the worlds of each regime came to, which owe different things.
+fn regimes(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    let mut label = "Regimes";
+    for (regime, counts) in &tally.regimes {
+        let is_served = |code: &str| code == "serve" || code == "serve-from";
+        let sum = |is_meant: &dyn Fn(&str) -> bool| -> u64 {
+            let meant = counts.verdicts.iter().filter(|(code, _)| is_meant(code));
+            meant.map(|(_, count)| count).sum()
+        };
+        let is_unavailable = |code: &str| code == "unavailable";
+        let (served, unavailable) = (sum(&is_served), sum(&is_unavailable));
+        let refused = sum(&|code| !is_served(code) && !is_unavailable(code));
+        let WithoutLedger { starts, refused: refused_without } = counts.without_ledger;
+        let (worlds, failed) = (counted(counts.worlds, "world"), counts.failures);
+        let text = format!(
+            "{}: {worlds}, {failed} failed; starts: served {served}, refused {refused}, unavailable \
+             {unavailable}; without a ledger {starts}, of them refused {refused_without} ({})",
+            regime.code(),
+            per_mille(refused_without, starts)
+        );
+        paragraph(out, label, &text)?;
+        label = "";
+    }
+    Ok(())
+}
+
+/// A share in tenths of a percent, rounded down.
+fn per_mille(part: u64, whole: u64) -> String {
+    let mille = (u128::from(part) * 1000).checked_div(u128::from(whole)).unwrap_or_default();
+    format!("{}.{}%", mille / 10, mille % 10)
 }
 
 /// Whether the harness heard of the failure that was planted.

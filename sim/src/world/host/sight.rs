@@ -166,6 +166,9 @@ impl HostWorld<'_> {
             window_bytes: u64::from(self.schedule.world.window_bytes),
         };
         judge::count(&boot.facts, &boot.verdict, circumstances.sees_truth, tally);
+        if !self.members[m].node.slots[index].header.ledger {
+            judge::count_without_ledger(&boot.verdict, tally);
+        }
         Some((boot, circumstances))
     }
 
