@@ -156,6 +156,11 @@ impl SimDisk {
         self.disk.borrow_mut().is_recording = is_recording;
     }
 
+    /// Records the hash of the bytes that a call moves with its event from here on, or stops doing so.
+    pub fn record_contents(&self, records: bool) {
+        self.disk.borrow_mut().records_contents = records;
+    }
+
     /// Takes the events recorded since the last time, oldest first, into `events`, which is emptied before.
     pub fn take_events(&self, events: &mut Vec<Event>) {
         events.clear();

@@ -226,6 +226,8 @@ pub(super) struct Disk {
     pub(super) events: Vec<Event>,
     pub(super) strikes: Vec<Strike>,
     pub(super) is_recording: bool,
+    /// Whether events hold the hash of the bytes that a call moved.
+    pub(super) records_contents: bool,
     pub(super) stamps: Stamps,
 }
 
@@ -241,6 +243,7 @@ impl Disk {
             events: Vec::new(),
             strikes: Vec::new(),
             is_recording: false,
+            records_contents: false,
             stamps: Stamps::default(),
         };
         disk.reset(geometry, filesystem);
@@ -256,6 +259,7 @@ impl Disk {
         self.events.clear();
         self.strikes.clear();
         self.is_recording = false;
+        self.records_contents = false;
         self.stamps.reset();
     }
 

@@ -215,8 +215,8 @@ impl Disk {
                 Ok(value) => (None, moved(value)),
                 Err(errno) => (Some(*errno), about.asked),
             };
-            let About { object, position, .. } = about;
-            self.events.push(Event { call, errno, object, position, length });
+            let About { object, position, content, .. } = about;
+            self.events.push(Event { call, errno, object, position, length, content });
         }
         answer.map_err(|errno| StorageError { call, file: name(self), errno })
     }
@@ -245,6 +245,8 @@ pub(super) struct About {
     pub(super) position: u64,
     /// What was asked for, in case it fails.
     pub(super) asked: u64,
+    /// XXH3-64 of the bytes that it moved.
+    pub(super) content: Option<u64>,
 }
 
 /// Whether the call that a disturbance hits shows it: it fails, or returns something else.

@@ -3,7 +3,8 @@
 //! Promises: each method is one counted call. Leaves out: everything else; it is the calls' own modules
 //! that do the work.
 
-use recovery_core::storage::{Access, Call, EntryKind, LockMode, Name, Storage, StorageError};
+use recovery_core::storage::{Access, Call, EntryKind, Errno, LockMode, Name, Storage, StorageError};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::SimDisk;
 use super::handle::{SimDirectory, SimFile};
@@ -15,6 +16,17 @@ fn file_name(disk: &Disk, object: u32) -> Name {
     disk.state.names.name_of(disk.state.file(super::file::FileId(object)).name)
 }
 
+impl Disk {
+    /// The hash of the bytes that a call moved, if it moved any and contents are recorded.
+    #[inline]
+    fn content_of(&self, bytes: &[u8], answer: &Result<usize, Errno>) -> Option<u64> {
+        match answer {
+            Ok(count) if self.records_contents && *count > 0 => Some(xxh3_64(&bytes[..*count])),
+            Ok(_) | Err(_) => None,
+        }
+    }
+}
+
 impl SimDisk {
     /// Makes a call on an open file.
     #[inline]
@@ -23,13 +35,15 @@ impl SimDisk {
         call: Call,
         file: &SimFile,
         (position, asked): (u64, u64),
-        run: impl FnOnce(&mut Disk) -> Result<T, recovery_core::storage::Errno>,
+        run: impl FnOnce(&mut Disk) -> Result<T, Errno>,
         moved: impl FnOnce(&T) -> u64,
     ) -> Result<T, StorageError> {
         let mut disk = self.disk.borrow_mut();
         let object = disk.state.handles.file_of(file);
         let answer = run(&mut disk);
-        disk.answer(call, About { object, position, asked }, answer, moved, |disk| file_name(disk, object))
+        disk.answer(call, About { object, position, asked, content: None }, answer, moved, |disk| {
+            file_name(disk, object)
+        })
     }
 
     /// Makes a call on a name in an open directory.
@@ -39,7 +53,7 @@ impl SimDisk {
         call: Call,
         directory: &SimDirectory,
         name: &Name,
-        run: impl FnOnce(&mut Disk) -> Result<T, recovery_core::storage::Errno>,
+        run: impl FnOnce(&mut Disk) -> Result<T, Errno>,
         moved: impl FnOnce(&Disk, &T) -> u64,
     ) -> Result<T, StorageError> {
         let mut disk = self.disk.borrow_mut();
@@ -50,7 +64,7 @@ impl SimDisk {
             Ok(value) if disk.is_recording => moved(&disk, value),
             Ok(_) | Err(_) => 0,
         };
-        disk.answer(call, About { object, position, asked: 0 }, answer, |_| length, |_| *name)
+        disk.answer(call, About { object, position, asked: 0, content: None }, answer, |_| length, |_| *name)
     }
 
     /// Makes a call on an open directory.
@@ -59,13 +73,13 @@ impl SimDisk {
         &self,
         call: Call,
         directory: &SimDirectory,
-        run: impl FnOnce(&mut Disk) -> Result<T, recovery_core::storage::Errno>,
+        run: impl FnOnce(&mut Disk) -> Result<T, Errno>,
         moved: impl FnOnce(&T) -> u64,
     ) -> Result<T, StorageError> {
         let mut disk = self.disk.borrow_mut();
         let object = disk.state.handles.directory_of(directory);
         let answer = run(&mut disk);
-        let about = About { object, position: 0, asked: 0 };
+        let about = About { object, position: 0, asked: 0, content: None };
         disk.answer(call, about, answer, moved, |disk| {
             disk.directory_name(super::directory::DirectoryId(object))
         })
@@ -79,7 +93,7 @@ impl Storage for SimDisk {
     fn root(&self) -> Result<SimDirectory, StorageError> {
         let mut disk = self.disk.borrow_mut();
         let answer = disk.root();
-        let about = About { object: 0, position: 0, asked: 0 };
+        let about = About { object: 0, position: 0, asked: 0, content: None };
         disk.answer(
             Call::Open,
             about,
@@ -147,13 +161,21 @@ impl Storage for SimDisk {
 
     fn read(&self, file: &SimFile, position: u64, buffer: &mut [u8]) -> Result<usize, StorageError> {
         let asked = buffer.len() as u64;
-        let run = |disk: &mut Disk| disk.read(file, position, buffer);
-        self.on_file(Call::Read, file, (position, asked), run, |&count| count as u64)
+        let mut disk = self.disk.borrow_mut();
+        let answer = disk.read(file, position, buffer);
+        let content = disk.content_of(buffer, &answer);
+        let object = disk.state.handles.file_of(file);
+        let about = About { object, position, asked, content };
+        disk.answer(Call::Read, about, answer, |&count| count as u64, |disk| file_name(disk, object))
     }
 
     fn write(&self, file: &SimFile, position: u64, bytes: &[u8]) -> Result<usize, StorageError> {
-        let run = |disk: &mut Disk| disk.write(file, position, bytes);
-        self.on_file(Call::Write, file, (position, bytes.len() as u64), run, |&count| count as u64)
+        let mut disk = self.disk.borrow_mut();
+        let answer = disk.write(file, position, bytes);
+        let content = disk.content_of(bytes, &answer);
+        let object = disk.state.handles.file_of(file);
+        let about = About { object, position, asked: bytes.len() as u64, content };
+        disk.answer(Call::Write, about, answer, |&count| count as u64, |disk| file_name(disk, object))
     }
 
     fn length(&self, file: &SimFile) -> Result<u64, StorageError> {

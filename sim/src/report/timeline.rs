@@ -31,13 +31,15 @@ pub const fn code_word(code: EventCode) -> &'static str {
         EventCode::Missed => "missed",
         EventCode::Stopped => "stopped",
         EventCode::Told => "told",
+        EventCode::Bytes => "bytes",
+        EventCode::Hit => "hit",
     }
 }
 
 /// Whether an event is one of the many that only a close look wants.
 pub fn is_detail(event: &Event) -> bool {
     match event.code {
-        EventCode::Step | EventCode::Call | EventCode::Planned => true,
+        EventCode::Step | EventCode::Call | EventCode::Bytes | EventCode::Planned => true,
         // A definite answer about a name is no failure.
         EventCode::CallFailed => [Errno::NOT_FOUND, Errno::EXISTS]
             .iter()
@@ -52,7 +54,8 @@ pub fn is_detail(event: &Event) -> bool {
         | EventCode::Fault
         | EventCode::Missed
         | EventCode::Stopped
-        | EventCode::Told => false,
+        | EventCode::Told
+        | EventCode::Hit => false,
     }
 }
 
@@ -92,6 +95,8 @@ pub fn sentence(event: &Event, subject: Option<&str>) -> String {
         },
         EventCode::Fault => format!("{} is done", known(a)),
         EventCode::Missed => format!("{} finds nothing there", known(a)),
+        EventCode::Bytes => format!("their hash is {a:016x}"),
+        EventCode::Hit => format!("{} hits a call: {}", known(a), call_word(b)),
         EventCode::Stopped if b == 1 => format!("{}: stopped cleanly", namespace(a)),
         EventCode::Stopped => format!("{}: stopped, and not cleanly", namespace(a)),
         EventCode::Told if a == u64::MAX => format!("the host tells: {}", known(b)),
@@ -177,6 +182,27 @@ fn words() -> impl Iterator<Item = &'static str> {
         "either",
     ];
     const DISPOSITIONS: [&str; 4] = ["serve", "serve-from", "refuse", "unavailable"];
+    const PLANS: [&str; 19] = [
+        "stage-run",
+        "install-run",
+        "record-sealed",
+        "record-frontier",
+        "identify",
+        "make-fence",
+        "check-zeros",
+        "save-residue",
+        "save-index",
+        "write-reason",
+        "sync-fence",
+        "reserve-offset",
+        "cut-log",
+        "set-aside",
+        "stage-index",
+        "install-index",
+        "sync-directory",
+        "record-recovered",
+        "record-clean-stop",
+    ];
     const CLIENTS: [&str; 4] = ["io", "gap-needs-ledger", "poisoned", "damaged"];
     let actions = [
         SegmentAction::Keep,
@@ -188,6 +214,7 @@ fn words() -> impl Iterator<Item = &'static str> {
     STEPS
         .into_iter()
         .chain(DISPOSITIONS)
+        .chain(PLANS)
         .chain(CLIENTS)
         .chain(actions.map(|action| action.code()))
         .chain(causes)
@@ -219,6 +246,7 @@ mod tests {
         let text = "1/2/3: a poll fails: lost-durable (terminal)";
         check(EventCode::Polled, (partition, word("lost-durable"), word("terminal")), text);
         check(EventCode::Fault, (word("bit-flip"), 0, 0), "bit-flip is done");
+        check(EventCode::Hit, (word("lost-write"), Call::Write as u64, 0), "lost-write hits a call: write");
         check(EventCode::Missed, (word("poll"), 0, 0), "poll finds nothing there");
         let power = Restart::Power as u64;
         let text = "down (power): of what was not durable, 3 kept and 5 lost";

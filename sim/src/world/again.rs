@@ -74,6 +74,8 @@ impl Again<'_> {
     /// Everything that is wrong with a start by another one like it.
     pub(super) fn violations(mut self) -> Vec<Violation> {
         self.node.disk.snapshot(&mut self.moments.behind);
+        // What is looked at here enters no digest.
+        self.node.disk.record_contents(false);
         let mut violations = Vec::new();
         if self.circumstances.goes_down {
             // The disk answers nothing until the node has gone down.
@@ -89,6 +91,7 @@ impl Again<'_> {
             violations.extend(self.once_it_clears());
         }
         self.node.disk.rewind(&self.moments.behind);
+        self.node.disk.record_contents(true);
         violations
     }
 

@@ -3,7 +3,9 @@
 //! Promises: nothing enters that depends on wording, threads, addresses, build profile, time or map order.
 //! Codes are permanent: a new kind of event takes the next number. Leaves out: what a checker saw.
 
-use crate::disk::{Strike, Touched};
+use recovery_core::plan::Plan;
+
+use crate::disk::{Event as Called, Strike, Touched};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// What a record is about.
@@ -28,11 +30,11 @@ pub enum EventCode {
     Verdict = 8,
     /// One segment's action: a = segment, b = action, c = cut position.
     Action = 9,
-    /// A step of a plan: a = its kind.
+    /// A step of a plan: a = its kind, b = hash of the name of the file that it is about, or 0.
     Planned = 10,
     /// A poll was answered: a = partition, b = hash of the answer, c = messages.
     Polled = 11,
-    /// A fault hit: a = its kind, b = call and file, c = position; as a step of its own, a alone.
+    /// A fault was done as a step, or a batch planted: a = its kind, b = the batch.
     Fault = 12,
     /// A step or target that is not there: a = step kind.
     Missed = 13,
@@ -40,6 +42,10 @@ pub enum EventCode {
     Stopped = 14,
     /// A host told something: a = partition, b = hash of its word, c = by the word.
     Told = 15,
+    /// The bytes that the call before read or wrote: a = their XXH3-64.
+    Bytes = 16,
+    /// A fault hit a call of the step: a = its kind, b = call and what it touched first, c = position.
+    Hit = 17,
 }
 
 /// One record.
@@ -117,6 +123,23 @@ impl Recorder {
         }
     }
 
+    /// Takes a storage call that succeeded, and the hash of the bytes that it moved, if it moved any.
+    #[inline]
+    pub fn call(&mut self, call: &Called) {
+        self.note(EventCode::Call, call.subject(), call.position, call.length);
+        if let Some(content) = call.content {
+            self.note(EventCode::Bytes, content, 0, 0);
+        }
+    }
+
+    /// Takes the steps of a plan.
+    pub fn plan(&mut self, plan: &Plan) {
+        for step in &plan.steps {
+            let file = step.file().map_or(0, |file| xxh3_64(file.as_bytes()));
+            self.note(EventCode::Planned, word(step.code()), file, 0);
+        }
+    }
+
     /// Takes a fault that hit a call.
     pub fn strike(&mut self, strike: &Strike) {
         let (file, position) = match strike.touched.first() {
@@ -124,7 +147,7 @@ impl Recorder {
             Some(Touched::Name { directory, .. }) => (u64::from(directory.number()), 0),
             None => (0, 0),
         };
-        self.note(EventCode::Fault, word(strike.cause.code()), file << 8 | strike.call as u64, position);
+        self.note(EventCode::Hit, word(strike.cause.code()), file << 8 | strike.call as u64, position);
     }
 
     /// The digest so far.

@@ -157,6 +157,7 @@ impl<'a> World<'a> {
         }
         self.node.is_up = false;
         self.node.disk.record(true);
+        self.node.disk.record_contents(true);
     }
 
     /// Before the first step every partition of the header is made and open.
@@ -170,6 +171,7 @@ impl<'a> World<'a> {
         }
         self.node.disk.end_step();
         self.node.disk.record(true);
+        self.node.disk.record_contents(true);
     }
 
     fn step(&mut self, index: u32, step: &Step, tally: &mut Tally) {
@@ -355,16 +357,15 @@ impl<'a> World<'a> {
             told.calls(self.recorder.count(), &self.calls, &self.node.disk);
         }
         for call in &self.calls {
-            let a = u64::from(call.object) << 8 | call.call as u64;
             match call.errno {
-                None => self.recorder.note(EventCode::Call, a, call.position, call.length),
+                None => self.recorder.call(call),
                 Some(errno) => {
                     if !is_an_answer(errno) {
                         *tally.call_errors.entry(call.call).or_default() += 1;
                     }
                     self.has_sync_failed |= matches!(call.call, Call::Sync | Call::SyncDirectory);
                     let number = u64::from(errno.raw().unsigned_abs());
-                    self.recorder.note(EventCode::CallFailed, a, call.position, number);
+                    self.recorder.note(EventCode::CallFailed, call.subject(), call.position, number);
                 }
             }
         }

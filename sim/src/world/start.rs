@@ -71,6 +71,7 @@ impl World<'_> {
             };
             self.recorder.note(EventCode::Action, segment.start.get(), word(segment.action.code()), at);
         }
+        self.recorder.plan(&boot.plan);
         self.outcome.verdict(namespace, &boot.verdict);
         if let Some(told) = &mut self.told {
             told.boot(self.step, namespace, boot);

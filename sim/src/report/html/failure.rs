@@ -146,9 +146,12 @@ fn timeline(scene: &Scene, line: &FailureLine) -> String {
     for (at, event) in &shown[left_out..] {
         let subject = told.and_then(|told| told.subjects.get(at)).map(String::as_str);
         let class = match event.code {
-            EventCode::Fault | EventCode::Crashed | EventCode::CallFailed => " class=\"fault\"",
+            EventCode::Fault | EventCode::Hit | EventCode::Crashed | EventCode::CallFailed => {
+                " class=\"fault\""
+            }
             EventCode::Step
             | EventCode::Call
+            | EventCode::Bytes
             | EventCode::Appended
             | EventCode::Acknowledged
             | EventCode::WriterFailed

@@ -63,7 +63,8 @@ fn step(
         told.map_or(&[][..], |told| &told.boots).iter().filter(|boot| boot.step == index).collect();
     for (at, event) in (0..).zip(&report.events).filter(|(_, event)| event.step == index) {
         // A start is told whole, below.
-        let is_told = matches!(event.code, EventCode::Verdict | EventCode::Action) && !boots.is_empty();
+        let is_told = matches!(event.code, EventCode::Verdict | EventCode::Action | EventCode::Planned)
+            && !boots.is_empty();
         let is_shown = if full { event.code != EventCode::Step } else { !is_detail(event) };
         if is_shown && !is_told {
             let subject = told.and_then(|told| told.subjects.get(&at)).map(String::as_str);

@@ -69,7 +69,7 @@ pub(super) fn promise_durable() -> Result<String, String> {
 }
 
 fn call(call: Call, errno: Option<Errno>, object: u32) -> Event {
-    Event { call, errno, object, position: 128, length: 128 }
+    Event { call, errno, object, position: 128, length: 128, content: None }
 }
 
 pub(super) fn failed_sync() -> Result<String, String> {

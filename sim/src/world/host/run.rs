@@ -164,6 +164,7 @@ impl<'a> HostWorld<'a> {
                 assert!(self.members[m].is_served(index), "a partition is made on a disk without faults");
             }
             self.members[m].node.disk.record(true);
+            self.members[m].node.disk.record_contents(true);
         }
     }
 
@@ -328,16 +329,15 @@ impl<'a> HostWorld<'a> {
             told.calls(self.recorder.count(), &calls, &self.members[m].node.disk);
         }
         for call in &calls {
-            let a = u64::from(call.object) << 8 | call.call as u64;
             match call.errno {
-                None => self.recorder.note(EventCode::Call, a, call.position, call.length),
+                None => self.recorder.call(call),
                 Some(errno) => {
                     *tally.call_errors.entry(call.call).or_default() += u64::from(!is_an_answer(errno));
                     let is_sync = matches!(call.call, Call::Sync | Call::SyncDirectory);
                     self.members[m].has_sync_failed |= is_sync;
                     self.members[m].had_failed_sync |= is_sync;
                     let number = u64::from(errno.raw().unsigned_abs());
-                    self.recorder.note(EventCode::CallFailed, a, call.position, number);
+                    self.recorder.note(EventCode::CallFailed, call.subject(), call.position, number);
                 }
             }
         }

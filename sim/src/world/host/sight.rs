@@ -140,6 +140,8 @@ impl HostWorld<'_> {
         disk.snapshot(&mut self.snapshot);
         let phase = self.meter.enter(Phase::Recover);
         disk.begin_step(&[]);
+        // What is looked at alone enters no digest.
+        disk.record_contents(false);
         let mut events = Vec::new();
         disk.take_events(&mut events);
         let (mut boot, service) =
@@ -150,6 +152,7 @@ impl HostWorld<'_> {
         drop(service);
         disk.take_strikes(&mut Vec::new());
         disk.restore(&self.snapshot);
+        disk.record_contents(true);
         boot.keep_forgotten(&events);
         let lies = member.node.lies;
         let fails = |call: &crate::disk::Event| {
@@ -228,6 +231,7 @@ impl HostWorld<'_> {
             }
             self.outcome.verdict(key.namespace, &boot.verdict);
             self.recorder.note(EventCode::Verdict, key.namespace.packed(), code, next);
+            self.recorder.plan(&boot.plan);
             let extra = &self.members[m].extras[index];
             if extra.accepting.is_some() || extra.installing.is_some() {
                 // What an operator gives up is gone, and what a peer gave is not told of yet.
