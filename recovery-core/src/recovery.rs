@@ -5,10 +5,11 @@
 //! lock, which the caller takes first, and what becomes of a refused partition, which its host decides.
 
 use crate::decide::{Verdict, decide};
+use crate::format::FileName;
 use crate::ledger::LedgerWriter;
 use crate::observe::{Expectation, Observation, Observed, PartitionFacts, Progress, Unavailable, Workspace};
 use crate::plan::{Applied, Applying, FencedFile, Plan, PlanOptions, Settling, Step, build};
-use crate::storage::{PartitionDirectory, Storage, StorageError};
+use crate::storage::{Call, Errno, PartitionDirectory, Storage, StorageError};
 
 /// How far recovery goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,14 @@ pub struct Recovery<S: Storage> {
 struct Carried {
     steps: Vec<Step>,
     fenced: Vec<FencedFile>,
+}
+
+impl Carried {
+    /// Whether batches were carried over. That is done once: it ends with a record for each segment, durable, behind
+    /// which none waits for it any more.
+    fn is_done(&self) -> bool {
+        !self.steps.is_empty()
+    }
 }
 
 impl<S: Storage> Recovery<S> {
@@ -230,6 +239,10 @@ impl<S: Storage> Recovery<S> {
         };
         let plan = build(&facts, &verdict, self.options);
         assert!(verdict.is_served() || plan.is_empty(), "nothing is planned for what is not served");
+        if plan.carries() && self.carried.is_done() {
+            self.end_forgotten(facts);
+            return;
+        }
         let is_over = self.mode == Mode::Look || plan.is_empty();
         self.phase = if is_over {
             let Carried { steps, fenced } = std::mem::take(&mut self.carried);
@@ -247,6 +260,23 @@ impl<S: Storage> Recovery<S> {
             let applying = Box::new(Applying::new(plan.clone()));
             Phase::Applying { facts: Box::new(facts), verdict: Box::new(verdict), plan, applying }
         };
+    }
+
+    /// The ledger does not hold what a sync said that it does: to go on would be to write it again, for ever.
+    fn end_forgotten(&mut self, facts: PartitionFacts) {
+        let forgotten = StorageError { call: Call::Sync, file: FileName::ledger(), errno: Errno::STALE };
+        let verdict = Verdict::unavailable(Unavailable::Io(forgotten), &facts.segments);
+        let plan = Plan { steps: std::mem::take(&mut self.carried).steps };
+        let stopped_at = plan.steps.last().copied();
+        self.phase = Phase::Done(Box::new(Recovered {
+            facts,
+            is_observed: true,
+            verdict,
+            plan,
+            fenced: Vec::new(),
+            stopped_at,
+            ledger: None,
+        }));
     }
 
     fn end_applying(&mut self, storage: &S, workspace: &mut Workspace) {
