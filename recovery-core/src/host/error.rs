@@ -62,14 +62,14 @@ pub enum HostError {
         /// Its reason.
         code: &'static str,
     },
-    /// What is offered ends before what verifies here, or was durable here.
+    /// What is offered ends before what verified here, or was durable here.
     #[error(
-        "partition {namespace} is offered up to offset {offered}, and what verifies or was durable here goes up to {held}"
+        "partition {namespace} is offered up to offset {offered}, and what verified or was durable here goes up to {held}"
     )]
     OfferBehind {
         /// The namespace.
         namespace: Namespace,
-        /// One behind the last offset that verifies, or that a mark has as durable.
+        /// One behind the last offset that verifies, or that is known to have been held.
         held: Offset,
         /// The next offset of the offer.
         offered: Offset,

@@ -2,14 +2,15 @@
 //!
 //! Promises: the directory that is there stays locked, and as it is, until the copy is whole and durable; while
 //! it comes the partition is neither served nor counted as held; a copy that ends before what verifies here is
-//! not taken (N21, G25), nor one that ends before what the ledger here has as durable. What was installed is judged like any other directory. Leaves out: which peer is asked,
-//! and how its bytes come.
+//! not taken (N21, G25), nor one that ends before what the ledger or the superblock here has as durable, or before what
+//! was set aside. What was installed is judged like any other directory. Leaves out: which peer is asked, and how its
+//! bytes come.
 
 use super::rebuilding::{RebuildCause, Rebuilding};
 use super::slot::SlotState;
 use super::{Host, HostError, HostEvent, directory};
 use crate::format::partition_components;
-use crate::observe::{PartitionFacts, Progress, Workspace};
+use crate::observe::{PartitionFacts, Progress, SuperblockState, Workspace};
 use crate::storage::{LockMode, PartitionDirectory, Storage, StorageError, exact};
 use crate::transfer::{Install, InstallError, InstallOptions, Offer, Source};
 use crate::units::{Namespace, Offset};
@@ -160,15 +161,21 @@ fn lock_old<S: Storage>(
     }
 }
 
-/// One behind the last offset that a verified batch here holds, in the chain or behind damage, or that a mark has
-/// as durable: what was promised here is not forgotten because all of it is damaged.
+/// One behind the last offset that a verified batch here holds, in the chain or behind damage, or held before it was cut
+/// and set aside, or that a mark or the superblock has as durable: what was promised here is not forgotten because all
+/// of it is damaged. The superblock goes into the copy, which would be found to lack the same offsets again, for ever.
 fn known_end(facts: &PartitionFacts) -> Offset {
     let ends = facts.segments.iter().filter(|segment| segment.proven.batches > 0);
     let survivors = facts.segments.iter().filter_map(|segment| segment.residue.survivors_next_offset);
-    let marks = facts.ledger.known().into_iter().flat_map(|ledger| &ledger.segments);
-    let marked = marks.map(|marks| marks.newest.next_offset);
-    let last = ends.map(|segment| segment.proven.next_offset).chain(survivors).chain(marked).max();
-    last.unwrap_or(Offset::ZERO)
+    let ledger = facts.ledger.known();
+    let marked = ledger.into_iter().flat_map(|ledger| &ledger.segments).map(|marks| marks.newest.next_offset);
+    let reserved = ledger.map(|ledger| ledger.newest.reserved_offset);
+    let frontier = match facts.superblock {
+        SuperblockState::Known { offset_frontier, .. } => Some(offset_frontier),
+        SuperblockState::None | SuperblockState::Unreadable { .. } | SuperblockState::Mismatch { .. } => None,
+    };
+    let proven = ends.map(|segment| segment.proven.next_offset);
+    proven.chain(survivors).chain(marked).chain(reserved).chain(frontier).max().unwrap_or(Offset::ZERO)
 }
 
 fn why(cause: &RebuildCause) -> String {

@@ -143,7 +143,7 @@ fn a_copy_that_ends_before_what_was_durable_here_is_not_taken() {
     let error = world.host.begin_install(&world.storage, NAMESPACE, offer).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "partition 1/2/3 is offered up to offset 0, and what verifies or was durable here goes up to 2"
+        "partition 1/2/3 is offered up to offset 0, and what verified or was durable here goes up to 2"
     );
     let peer = replica(2);
     install(&mut world, &peer).unwrap();
