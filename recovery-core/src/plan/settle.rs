@@ -1,16 +1,16 @@
 //! Makes what a cache shows and what the medium holds the same, before observation (DESIGN section 7).
 //!
 //! Promises: after a process crash the cache may hold what the medium never got, and a fresh descriptor's
-//! sync cannot tell (N11); so what may count and is above its mark is synced, and every file that will be
-//! read is read from the medium. No byte changes. Leaves out: `recover check`, which reads through the
-//! cache and says so, and scratch, which is never evidence.
+//! sync cannot tell (N11); so what may count and is above its mark is synced, as is a log that is not sealed, and
+//! every file that will be read is read from the medium: what is not clean stays in the cache. No byte changes. Leaves
+//! out: `recover check`, which reads through the cache and says so, and scratch, which is never evidence.
 
 use super::site::open;
 use crate::format::{FileName, SuperblockSlot};
-use crate::observe::{Expectation, LedgerState, Progress, STEP_BYTES_MIN, Workspace};
+use crate::observe::{Expectation, LedgerState, Progress, STEP_BYTES_MIN, SegmentMarks, Workspace};
 use crate::observe::{Fill, LedgerReader, Meter, Names, Source, Tenant};
 use crate::storage::{Access, Name, PartitionDirectory, Storage, StorageError, exact};
-use crate::units::{Position, SegmentStart};
+use crate::units::SegmentStart;
 
 /// A file to settle.
 #[derive(Clone, Copy)]
@@ -201,19 +201,22 @@ impl<S: Storage> Settling<S> {
     fn may_be_unsynced(&self, storage: &S, file: &S::File, target: Target) -> Result<bool, StorageError> {
         match target {
             Target::Superblock(_) => Ok(true),
-            Target::Log(segment) => match self.mark(segment) {
-                Some(mark) => Ok(exact::uninterrupted(|| storage.length(file))? > mark.get()),
-                None => Ok(true),
+            Target::Log(segment) => match self.marks(segment) {
+                Some(marks) if marks.seal.is_some() => {
+                    Ok(exact::uninterrupted(|| storage.length(file))? > marks.newest.position.get())
+                }
+                // What was cut back to its mark is as long as that, and not clean.
+                Some(_) | None => Ok(true),
             },
             // With a ledger the index is never evidence, and every reader checks what it finds by it.
             Target::Index(_) => Ok(self.sync_indexes || self.ledger.known().is_none()),
         }
     }
 
-    fn mark(&self, segment: SegmentStart) -> Option<Position> {
+    fn marks(&self, segment: SegmentStart) -> Option<&SegmentMarks> {
         let marks = &self.ledger.known()?.segments;
         match marks.binary_search_by_key(&segment, |marks| marks.segment) {
-            Ok(at) => Some(marks[at].newest.position),
+            Ok(at) => Some(&marks[at]),
             Err(_) => None,
         }
     }

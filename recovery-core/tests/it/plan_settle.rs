@@ -46,7 +46,7 @@ fn unsynced(ledger: &[LedgerRecord]) -> MemoryStorage {
     storage
 }
 
-/// A ledger with these marks, and a floor.
+/// A ledger with these marks, and a floor. All segments but the last are sealed.
 fn ledger(floor: u64, marks: &[(u64, u64)]) -> Vec<LedgerRecord> {
     let first = LedgerRecord { floor: SegmentStart::new(floor), ..first_record() };
     let mut records = vec![first];
@@ -59,7 +59,12 @@ fn ledger(floor: u64, marks: &[(u64, u64)]) -> Vec<LedgerRecord> {
             chain_hash: ChainHash::start(NAMESPACE, INCARNATION, segment),
         };
         let slot = records.len() as u64;
-        records.push(LedgerRecord { kind: LedgerKind::Frontier { mark }, slot, ..first });
+        let next_start = marks.iter().map(|(next, _)| SegmentStart::new(*next)).find(|next| *next > segment);
+        let kind = match next_start {
+            Some(next_start) => LedgerKind::Sealed { mark, next_start },
+            None => LedgerKind::Frontier { mark },
+        };
+        records.push(LedgerRecord { kind, slot, ..first });
     }
     records
 }
@@ -102,7 +107,7 @@ fn without_a_ledger_everything_that_counts_is_synced_and_dropped() {
 }
 
 #[test]
-fn with_a_ledger_only_what_lies_above_a_mark_is_synced() {
+fn with_a_ledger_what_is_sealed_and_ends_there_is_not_synced() {
     let expected = [
         "sync ledger",
         "drop-cache ledger",
@@ -115,7 +120,10 @@ fn with_a_ledger_only_what_lies_above_a_mark_is_synced() {
         "drop-cache 09.index",
     ];
     check(&ledger(0, &[(0, 9), (9, 8)]), false, &expected);
-    check(&ledger(0, &[(0, 9)]), false, &expected);
+    // One that ends at its mark may have been cut back to it.
+    check(&ledger(0, &[(0, 9), (9, 9)]), false, &expected);
+    let longer = [&expected[..4], &["sync 00.log"], &expected[4..]].concat();
+    check(&ledger(0, &[(0, 8), (9, 9)]), false, &longer);
     let below_the_floor =
         [&expected[..4], &["sync 09.log", "drop-cache 09.log", "drop-cache 09.index"]].concat();
     check(&ledger(9, &[(9, 3)]), false, &below_the_floor);
@@ -129,6 +137,7 @@ fn the_tool_syncs_the_indexes_too() {
         "sync superblock.a",
         "drop-cache superblock.a",
         "drop-cache 00.log",
+        "sync 09.log",
         "drop-cache 09.log",
         "sync 00.index",
         "drop-cache 00.index",
