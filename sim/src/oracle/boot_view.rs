@@ -35,6 +35,8 @@ pub struct BootView<'a> {
     pub expectation: Expectation,
     /// What lay on the medium when the core looked; `None` if it never came so far.
     pub before: Option<&'a PartitionImage>,
+    /// What lay there when the core looked for the last time: the facts and the verdict are about that.
+    pub judged: Option<&'a PartitionImage>,
     /// What lies there now.
     pub after: &'a PartitionImage,
     /// Files of which a sync failed in it.

@@ -59,22 +59,22 @@ pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
 
 /// The reference recoverer, asked about the same image, agrees.
 fn reference_agrees(view: &BootView<'_>) -> Option<Violation> {
-    let before = view.before?;
+    let judged = view.judged?;
     // Where the schedule makes calls fail, the core sees less than the image holds; bad sectors the image
     // shows. What cannot be written is no matter of what lies there.
     let sees_less = (view.is_disturbed && !view.is_calm) || view.failed_to_act;
     if !view.sees_truth || (sees_less && matches!(view.verdict.disposition, Disposition::Unavailable(_))) {
         return None;
     }
-    let reference = recover(&before.directory, &view.expectation);
+    let reference = recover(&judged.directory, &view.expectation);
     agrees(&reference, Some(view.facts), view.verdict).err()
 }
 
 /// Behind one read that lied, what is served is what the reference serves of the bytes that lie there.
 fn sees_through_one_lie(view: &BootView<'_>) -> Option<Violation> {
     let is_asked = !view.sees_truth && view.lies_at_most_once && view.writes_land && !view.failed_to_act;
-    let before = view.before.filter(|_| is_asked && view.verdict.is_served())?;
-    let reference = recover(&before.directory, &view.expectation);
+    let judged = view.judged.filter(|_| is_asked && view.verdict.is_served())?;
+    let reference = recover(&judged.directory, &view.expectation);
     let is_hidden = reference.segments.iter().zip(&view.facts.segments).any(|(reference, facts)| {
         let end = reference.proven_bytes.get();
         end < facts.proven.end.get() && view.may_be_hidden(reference.start, end)

@@ -29,6 +29,8 @@ const TIMED_OUT: Errno = Errno::from_raw(110);
 pub struct Boot {
     /// What lay on the medium when the core looked, if it came so far.
     pub before: Option<PartitionImage>,
+    /// What lay there when it looked for the last time, if it looked again because batches were carried over.
+    pub carried: Option<PartitionImage>,
     /// What lies there now.
     pub after: PartitionImage,
     /// Files whose bytes the medium did not all hold before, by their numbers.
@@ -60,6 +62,7 @@ impl Boot {
     fn of_nothing(after: PartitionImage, expectation: Expectation, cause: Unavailable) -> Self {
         Self {
             before: None,
+            carried: None,
             after,
             unsettled: Vec::new(),
             forgotten: Vec::new(),
@@ -198,6 +201,7 @@ fn open(disk: &SimDisk, slot: &Slot) -> Result<PartitionDirectory<SimDisk>, Unav
 /// The way that a recovery took.
 struct Course {
     before: Option<PartitionImage>,
+    carried: Option<PartitionImage>,
     unsettled: Vec<(u32, Forgotten)>,
     reached: RecoveryStep,
     settling_changes: u64,
@@ -208,8 +212,21 @@ struct Course {
 impl Course {
     /// The start that went this way.
     fn told(self, boot: Boot) -> Boot {
-        let Self { before, unsettled, reached, settling_changes, steps, has_ended: _ } = self;
-        Boot { before, unsettled, reached, settling_changes, steps, ..boot }
+        let Self { before, carried, unsettled, reached, settling_changes, steps, has_ended: _ } = self;
+        Boot { before, carried, unsettled, reached, settling_changes, steps, ..boot }
+    }
+
+    /// Keeps what lies there when recovery begins to look.
+    fn keep(&mut self, disk: &SimDisk, slot: &Slot, sight: Sight) {
+        let image = look::image(disk, &slot.components);
+        if self.before.is_some() {
+            self.carried = Some(image);
+            return;
+        }
+        self.before = Some(image);
+        if sight.medium {
+            self.unsettled = look::unsettled(disk, &slot.components);
+        }
     }
 }
 
@@ -225,6 +242,7 @@ fn follow(
 ) -> Course {
     let mut course = Course {
         before: None,
+        carried: None,
         unsettled: Vec::new(),
         reached: RecoveryStep::Settle,
         settling_changes: 0,
@@ -232,18 +250,18 @@ fn follow(
         has_ended: false,
     };
     let (mut patience, from) = (Patience::new(), disk.recorded());
+    let (mut was_looking, mut has_looked) = (false, false);
     while !course.has_ended && patience.waits_for_more(|| look::image(disk, &slot.components)) {
         let at = recovery.reached();
-        if sight.before && course.before.is_none() && at == RecoveryStep::Observe {
+        let is_looking = at == RecoveryStep::Observe;
+        if sight.before && is_looking && !was_looking {
             let phase = meter.enter(Phase::Oracle);
-            course.before = Some(look::image(disk, &slot.components));
-            if sight.medium {
-                course.unsettled = look::unsettled(disk, &slot.components);
-            }
+            course.keep(disk, slot, sight);
             meter.enter(phase);
         }
+        (was_looking, has_looked) = (is_looking, has_looked || is_looking);
         course.has_ended = recovery.step(disk, partition, workspace, STEP_BYTES) == Progress::Done;
-        if at == RecoveryStep::Settle {
+        if at == RecoveryStep::Settle && !has_looked {
             course.settling_changes = disk.count_recorded(from, changes);
         }
         course.reached = course.reached.max(recovery.reached());

@@ -198,6 +198,7 @@ impl Circumstances {
             sees_truth: self.sees_truth,
             expectation: boot::expectation(slot),
             before: boot.before.as_ref(),
+            judged: boot.carried.as_ref().or(boot.before.as_ref()),
             after: &boot.after,
             forgotten: &boot.forgotten,
             facts: &boot.facts,

@@ -225,6 +225,7 @@ impl Start {
             sees_truth: self.sees_truth,
             expectation: Expectation::of(NAMESPACE),
             before: Some(&self.before),
+            judged: Some(&self.before),
             after: &self.after,
             forgotten: &[],
             facts: &self.facts,
