@@ -3,11 +3,11 @@
 //! Promises: nothing here changes the world. Leaves out: starts, which are judged apart.
 
 use super::look;
-use super::node::Service;
+use super::node::{Service, Slot};
 use super::report::Failure;
 use super::run::World;
 use super::serve::Answer;
-use crate::disk::{Event as DiskEvent, Node, View};
+use crate::disk::{Event as DiskEvent, Node, SimDisk, View};
 use crate::oracle::Violation;
 use crate::oracle::invariants::{
     FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_ledger_behind_failed_sync,
@@ -71,20 +71,8 @@ impl World<'_> {
         self.fail_call(asked, violation.into_iter().collect());
     }
 
-    /// The place of the call that was a sync which failed, of a log or the ledger of a partition.
     fn failed_sync(&self, index: usize) -> Option<usize> {
-        let fails = |call: &DiskEvent| call.call == Call::Sync && call.errno.is_some();
-        if !self.calls.iter().any(fails) {
-            return None;
-        }
-        let directory = look::directory(&self.node.disk, &self.node.slots[index].components)?;
-        let entries = self.node.disk.entries(directory, View::Visible);
-        failed_sync(&self.calls, |object| {
-            entries.iter().any(|(name, node)| {
-                let is_covering = name.as_bytes().ends_with(b".log") || *name == FileName::ledger();
-                is_covering && matches!(node, Node::File(file) if file.number() == object)
-            })
-        })
+        failed_sync_of(&self.node.disk, &self.node.slots[index], &self.calls)
     }
 
     /// I15: from the sync that failed on, in this call or an earlier one.
@@ -137,4 +125,20 @@ const fn recovery_step(action: &Action) -> &'static str {
         | Action::Expect(_)
         | Action::Either(_) => "decide",
     }
+}
+
+/// The place among `calls` of the first sync that failed, of a log or the ledger of a partition.
+pub(super) fn failed_sync_of(disk: &SimDisk, slot: &Slot, calls: &[DiskEvent]) -> Option<usize> {
+    let fails = |call: &DiskEvent| call.call == Call::Sync && call.errno.is_some();
+    if !calls.iter().any(fails) {
+        return None;
+    }
+    let directory = look::directory(disk, &slot.components)?;
+    let entries = disk.entries(directory, View::Visible);
+    failed_sync(calls, |object| {
+        entries.iter().any(|(name, node)| {
+            let is_covering = name.as_bytes().ends_with(b".log") || *name == FileName::ledger();
+            is_covering && matches!(node, Node::File(file) if file.number() == object)
+        })
+    })
 }

@@ -40,15 +40,27 @@ pub struct Place {
     pub has_sibling: bool,
     /// Files in its fences, reason files not counted.
     pub copies: u64,
-    /// Fences without a reason file.
+    /// Fences without a reason file that were there before the step.
     pub unexplained: u64,
+    /// Fences without a reason file that the step has made.
+    pub unexplained_new: u64,
     /// Fences.
     pub fences: u64,
 }
 
-/// Where the two differ, if they do. Counts of messages and the reasons of fences are asked for
-/// only where no damage was done.
-pub fn check_said(said: &Said, place: &Place, was_damaged: bool) -> Option<Violation> {
+/// What may have become of a partition by anything but its node's own doing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Excuses {
+    /// Whether how many messages there are may have changed: it was damaged, or its disk has lied.
+    pub messages: bool,
+    /// Whether what is to be saved may have changed behind a start that was cut short: it was damaged, its disk has
+    /// lied, or a sync has failed.
+    pub copies: bool,
+}
+
+/// Where the two differ, if they do. Gives up, where there is an excuse: the count of messages; and of fences that
+/// were there before the step, whether they say why.
+pub fn check_said(said: &Said, place: &Place, excuses: Excuses) -> Option<Violation> {
     let differ = |subject, expected, actual| Some(Violation::new(Check::I23, subject, expected, actual));
     let there = |is_there: bool| Value::Code(if is_there { "there" } else { "gone" });
     let has_directory = match said {
@@ -59,15 +71,17 @@ pub fn check_said(said: &Said, place: &Place, was_damaged: bool) -> Option<Viola
     if place.has_directory != has_directory {
         return differ("the directory", there(has_directory), there(place.has_directory));
     }
-    // A fence that a crash left half-made is gone on with, unless damage in between has changed what is to be saved.
-    if place.unexplained > 0 && !was_damaged {
-        return differ("fences without a reason", Value::Number(0), Value::Number(place.unexplained));
+    // A fence that a crash left half-made is gone on with, unless there is something else to save, or nothing.
+    let half_made = if excuses.copies { 0 } else { place.unexplained };
+    let unexplained = half_made + place.unexplained_new;
+    if unexplained > 0 {
+        return differ("fences without a reason", Value::Number(0), Value::Number(unexplained));
     }
     match *said {
         Said::Served { next: (said, is), .. } if said != is => {
             differ("the next offset", Value::Number(said), Value::Number(is))
         }
-        Said::Served { messages: (said, counted), .. } if said != counted && !was_damaged => {
+        Said::Served { messages: (said, counted), .. } if said != counted && !excuses.messages => {
             differ("messages served", Value::Number(said), Value::Number(counted))
         }
         Said::Served { copies, .. } if copies > place.copies => {
@@ -85,15 +99,29 @@ pub fn check_said(said: &Said, place: &Place, was_damaged: bool) -> Option<Viola
 mod tests {
     use super::*;
 
-    const PLACE: Place =
-        Place { has_directory: true, has_sibling: false, copies: 1, unexplained: 0, fences: 1 };
-    const GONE: Place =
-        Place { has_directory: false, has_sibling: false, copies: 0, unexplained: 0, fences: 0 };
+    const PLACE: Place = Place {
+        has_directory: true,
+        has_sibling: false,
+        copies: 1,
+        unexplained: 0,
+        unexplained_new: 0,
+        fences: 1,
+    };
+    const GONE: Place = Place { has_directory: false, copies: 0, fences: 0, ..PLACE };
     const SERVED: Said = Said::Served { next: (4, 4), messages: (3, 3), cut: 7, copies: 1 };
 
     #[track_caller]
     fn check(said: Said, place: Place, expected: Option<&str>) {
-        assert_eq!(check_said(&said, &place, false).map(|violation| violation.subject), expected);
+        let found = check_said(&said, &place, Excuses::default());
+        assert_eq!(found.map(|violation| violation.subject), expected);
+    }
+
+    #[test]
+    fn no_excuse_holds_for_a_fence_that_was_just_made() {
+        let excuses = Excuses { messages: true, copies: true };
+        let check = |place| check_said(&SERVED, &place, excuses).map(|violation| violation.subject);
+        assert_eq!(check(Place { unexplained: 1, ..PLACE }), None);
+        assert_eq!(check(Place { unexplained_new: 1, ..PLACE }), Some("fences without a reason"));
     }
 
     #[test]
@@ -113,6 +141,7 @@ mod tests {
         check(Said::Refused { is_missing: true }, PLACE, Some("the directory"));
         check(SERVED, Place { copies: 0, ..PLACE }, Some("copies in fences"));
         check(SERVED, Place { unexplained: 1, ..PLACE }, Some("fences without a reason"));
+        check(SERVED, Place { unexplained_new: 1, ..PLACE }, Some("fences without a reason"));
         let other = |next, messages| Said::Served { next, messages, cut: 0, copies: 0 };
         check(other((4, 5), (3, 3)), PLACE, Some("the next offset"));
         check(other((4, 4), (3, 2)), PLACE, Some("messages served"));

@@ -1,15 +1,40 @@
 //! Liveness: once faults have stopped and links are up, within a stated number of passes each partition is served
-//! whole, or not for a reason that is true (I05, I20); and what was deleted is gone (I03).
+//! whole, or not for a reason that is true (I05, I20); and what was deleted is gone (I03). The number is
+//! [`PASSES_MAX`], of each node.
 //!
-//! The map of legal faults: of a partition with peers any number of replicas may be damaged in any way, lose their
-//! files, or be away, as long as one that nothing hit is served: then all of them are whole in the end. Where none
-//! was hit all are whole, too; where every replica was hit, or what is left of one waits for offsets that only those
-//! had, nothing is claimed but that what is not served says so. Of a lone one, only damage that no crash
-//! explains may keep it dark.
+//! # The map of legal faults
+//!
+//! What may be damaged, on how many replicas at once, so that the answer must still be complete. A replica is *hit* if
+//! damage that no crash explains was done to this life of it at any time, or a call of its node ever said that it did
+//! what it did not. Crashes at any call, calls that fail, links that are slow or down, and all else that the legal
+//! regime has, hit nothing. *Whole* is a replica that serves every batch of the sequence, byte for byte, from its first
+//! offset on.
+//!
+//! | replicas | hit | in the end |
+//! | --- | --- | --- |
+//! | 1 | none | it is served |
+//! | 1 | it | it is served, or dark and says why |
+//! | 3 | none | all are whole |
+//! | 3 | one or two, in any way at once: damage in any file, files gone, directory gone | all are whole |
+//! | 3 | all | what is not served says so |
+//!
+//! In the fourth row five things are given up, and no others. An intact replica may wait for offsets that only those had
+//! that were hit; then nothing is claimed of the others either. And of a replica that was hit:
+//! - One of a node whose disk has lied may not be known there, not be made, be on its way out, or not get the place that
+//!   it is to be made in: what the metadata log holds nobody knows. What waits or is refused there is not given up.
+//! - One that holds, by the reference, what ends behind all that any peer can give: no copy is taken that ends before
+//!   what was durable here, so it waits for an operator.
+//! - One of which a file cannot be read that is no log, if only an index: no range of offsets could be asked for
+//!   instead, and a copy would be taken without knowing what it must not end before, so it stays unavailable.
+//! - One that is served: what damage has made of it with checksums that fit cannot be told from what was written.
 
 use recovery_core::host::PartitionState;
 
 use crate::oracle::{Check, Value, Violation};
+
+/// Passes of each node within which all is to be well: one to judge and make, three because a range must be unreadable
+/// at three tries before a peer is asked for it, one for the copy, one to follow.
+pub const PASSES_MAX: u32 = 6;
 
 /// One replica in the end.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +46,13 @@ pub struct Replica {
     pub was_damaged: bool,
     /// Whether a call of its node ever said that it did what it did not.
     pub was_lied_to: bool,
-    /// Whether it holds, up to the end of the sequence, what the sequence gives.
+    /// Whether it serves all that the sequence gives, from its first offset on.
     pub is_whole: bool,
     /// Whether anything of it lies on the disk.
     pub has_files: bool,
-    /// Whether some of what lies there cannot be read.
+    /// Whether a file of it that is no log cannot be read.
     pub is_unreadable: bool,
-    /// Whether whole batches verify there that lie behind all that any peer offers.
+    /// Whether what lies there ends, by the reference, behind all that any peer can give.
     pub holds_more: bool,
 }
 
@@ -54,11 +79,10 @@ pub fn check_settled(replicas: &[Replica], is_meant: bool) -> Option<(usize, Vio
 }
 
 fn check_meant(replica: Replica, has_peers: bool, has_intact: bool) -> Option<Violation> {
-    // Of a node whose disk lied nothing is owed: its metadata may be gone.
-    if replica.was_lied_to {
-        return None;
-    }
-    let may_be_dark = if has_peers { !has_intact } else { replica.was_damaged };
+    // What only those had that were hit, one that was not may wait for.
+    let is_waiting = replica.state == Some(PartitionState::Rebuilding);
+    let may_be_dark =
+        if has_peers { !has_intact && (replica.was_hit() || is_waiting) } else { replica.was_hit() };
     let actual = replica.state.map_or("gone", PartitionState::code);
     let dark = |check| {
         let violation =
@@ -66,25 +90,23 @@ fn check_meant(replica: Replica, has_peers: bool, has_intact: bool) -> Option<Vi
         (!may_be_dark).then_some(violation)
     };
     match replica.state {
-        Some(PartitionState::Served) if replica.is_whole || (has_peers && !has_intact) => None,
-        // What damage made of it cannot be told from what it was; a peer's copy is not asked for.
-        Some(PartitionState::Served) if replica.was_damaged => None,
+        Some(PartitionState::Served) if replica.is_whole || replica.was_hit() => None,
         Some(PartitionState::Served) => {
             let (whole, part) = (Value::Code("whole"), Value::Code("in part"));
             Some(Violation::new(Check::I05, "a partition in the end", whole, part))
         }
-        // No copy is taken that ends before what verifies here: an operator is asked.
-        Some(PartitionState::Rebuilding) if replica.holds_more && replica.was_damaged => None,
-        // What cannot be read of anything but a log is no range that peers could be asked for.
+        Some(PartitionState::Rebuilding) if replica.holds_more && replica.was_hit() => None,
         Some(PartitionState::Unavailable) if replica.is_unreadable => None,
         Some(PartitionState::Refused | PartitionState::Rebuilding) => dark(Check::I05),
-        Some(
-            PartitionState::Unavailable
-            | PartitionState::Created
-            | PartitionState::Recovering
-            | PartitionState::Deleting,
-        )
-        | None => dark(Check::I20),
+        Some(PartitionState::Recovering) => dark(Check::I20),
+        Some(PartitionState::Unavailable | PartitionState::Created | PartitionState::Deleting) | None
+            if replica.was_lied_to =>
+        {
+            None
+        }
+        Some(PartitionState::Unavailable | PartitionState::Created | PartitionState::Deleting) | None => {
+            dark(Check::I20)
+        }
     }
 }
 
@@ -135,7 +157,15 @@ mod tests {
         check(&[SERVED, WAITING, WAITING], true, Some((1, Check::I05)));
         check(&[WAITING, WAITING, WAITING], true, None);
         check(&[SERVED, SERVED, Replica { holds_more: true, ..WAITING }], true, None);
+        let intact = Replica { was_damaged: false, ..WAITING };
+        check(&[intact, WAITING, WAITING], true, None);
+        let stuck = Replica { state: Some(PartitionState::Unavailable), ..intact };
+        check(&[stuck, WAITING, WAITING], true, Some((0, Check::I20)));
         check(&[SERVED, SERVED, Replica { is_whole: false, ..SERVED }], true, Some((2, Check::I05)));
+        let lied_to = Replica { was_damaged: false, was_lied_to: true, ..WAITING };
+        check(&[SERVED, SERVED, lied_to], true, Some((2, Check::I05)));
+        check(&[SERVED, SERVED, Replica { state: None, ..lied_to }], true, None);
+        check(&[SERVED, SERVED, Replica { state: None, ..WAITING }], true, Some((2, Check::I20)));
     }
 
     #[test]

@@ -98,7 +98,7 @@ const fn may_be_unproven(residue: Residue) -> bool {
 }
 
 /// One behind the largest offset that the bytes of a residue have room for.
-fn most_it_could_hold(segment: &SegmentFindings) -> u128 {
+pub(super) fn most_it_could_hold(segment: &SegmentFindings) -> u128 {
     let rest_bytes = segment.log_bytes.checked_sub(segment.proven_bytes).expect("a prefix is no longer");
     u128::from(segment.next_offset) + u128::from(rest_bytes) / FRAME_BYTES as u128
 }

@@ -13,6 +13,7 @@ mod batch;
 mod file_names;
 mod heard;
 mod index;
+mod known_end;
 mod ledger_record;
 mod little_endian;
 mod relation;
@@ -182,7 +183,7 @@ fn find(image: &Image, expected: &Expectation) -> Option<(Findings, Vec<SegmentS
     if !image.is_listable {
         return None;
     }
-    let ledger_bytes = bytes_or_empty(image, b"ledger")?;
+    let ledger_bytes = testimony::bytes(image)?;
     let incarnation = expected.incarnation.map(Incarnation::get);
     let (testimony, is_foreign_ledger) =
         match testimony::hear(ledger_bytes, expected.namespace.packed(), incarnation) {

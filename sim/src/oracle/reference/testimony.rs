@@ -3,7 +3,10 @@
 //! Promises: records count by identity, epoch and slot; what a later record voids is gone from here.
 //! Leaves out: what follows for a segment ([`super::relation`]).
 
+use std::ops::Range;
+
 use super::ledger_record::{Kind, Mark, RECORD_BYTES, Record, read};
+use crate::oracle::{Content, Image};
 
 /// The evidence of one ledger that is this partition's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,20 @@ pub(super) enum Ledger {
     Foreign,
     /// This partition's.
     Own(Testimony),
+}
+
+/// The bytes of the ledger, none if there is no such file; `None` if a whole record of it cannot be read. What lies
+/// behind the last whole record is not looked at.
+pub(super) fn bytes(image: &Image) -> Option<&[u8]> {
+    match image.find(b"ledger") {
+        Some(Content::File(file)) => {
+            let records = file.bytes.len() / RECORD_BYTES * RECORD_BYTES;
+            let is_behind = |range: &Range<u64>| range.is_empty() || range.start >= records as u64;
+            file.unreadable.iter().all(is_behind).then_some(&file.bytes)
+        }
+        Some(Content::Unopenable) => None,
+        None | Some(Content::Directory | Content::Other) => Some(&[]),
+    }
 }
 
 /// Reads a whole ledger file for the partition `namespace`, in the life `incarnation` if that is known.

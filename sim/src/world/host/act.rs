@@ -8,7 +8,8 @@ use recovery_core::units::Namespace;
 use recovery_core::wal::{Key, MetadataError};
 
 use super::cluster::Command;
-use super::run::{HostWorld, slice_bytes, to_the_end};
+use super::run::HostWorld;
+use super::slices::{slice_bytes, to_the_end};
 use crate::run::tally::Tally;
 use crate::schedule::{Action, AsStep, Fault, LinkState, Plant, Step};
 use crate::world::event::{EventCode, word};

@@ -72,6 +72,7 @@ impl HostWorld<'_> {
         let namespace = slot.header.namespace;
         let host = member.host.as_mut().expect("the node is up");
         let answer = host.produce(&member.node.disk, namespace, &self.scratch.batch, time);
+        self.answers.push((index, answer.is_ok()));
         let violation = check_success(is_served, answer.is_ok());
         let appended = match answer {
             Ok(appended) => appended,
@@ -119,6 +120,7 @@ impl HostWorld<'_> {
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
         let host = member.host.as_mut().expect("the node is up");
         let flushed = host.flush(&member.node.disk, namespace);
+        self.answers.push((index, flushed.is_ok()));
         let violation = check_success(is_served, flushed.is_ok());
         let answer = match flushed {
             Ok(acknowledged) => {
@@ -145,6 +147,7 @@ impl HostWorld<'_> {
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
         let host = member.host.as_mut().expect("the node is up");
         let done = host.checkpoint(&member.node.disk, namespace);
+        self.answers.push((index, done.is_ok()));
         let violation = check_success(is_served, done.is_ok());
         let answer = match done {
             Ok(()) => {
@@ -173,6 +176,7 @@ impl HostWorld<'_> {
         if let Some(first) = chain.and_then(|chain| chain.segments().first()) {
             slot.truth.retain(first.start.offset());
         }
+        self.answers.push((index, done.is_ok()));
         let violation = check_success(is_served, done.is_ok());
         let answer = match done {
             Ok(()) => {

@@ -28,6 +28,7 @@ impl HostWorld<'_> {
                 continue;
             }
             self.calls.clear();
+            self.answers.clear();
             self.recorder.at(u8::try_from(m).expect("a world has few nodes"), self.step);
             self.members[m].node.disk.begin_step(&[]);
             // What was not taken is taken later.
@@ -36,6 +37,7 @@ impl HostWorld<'_> {
             self.go_on_installing(m);
             let _ended = self.members[m].node.disk.end_step();
             self.note_calls(m, tally);
+            self.check_failed_syncs(m);
             self.note_events(m, &Sight::default(), tally);
         }
     }

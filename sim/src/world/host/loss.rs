@@ -10,7 +10,8 @@ use recovery_core::storage::{LockMode, PartitionDirectory};
 use recovery_core::units::{Namespace, Offset};
 
 use super::member::Accepting;
-use super::run::{HostWorld, slice_bytes};
+use super::run::HostWorld;
+use super::slices::slice_bytes;
 use crate::oracle::{Check, Value, Violation};
 use crate::schedule::AcceptLoss;
 use crate::world::boot::expectation;

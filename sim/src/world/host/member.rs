@@ -20,12 +20,13 @@ pub(super) struct Extra {
     pub(super) is_deleted: bool,
     /// Whether an earlier life of it is not removed yet: what lies there is not its own.
     pub(super) is_crowded: bool,
+    /// Whether its directory was made, by what the metadata log of its node said when it was last looked at. Before
+    /// that, what lies there is half-made, and is made again instead of being judged.
+    pub(super) is_made: bool,
     /// A copy that comes from a peer.
     pub(super) installing: Option<Installing>,
     /// What an operator gives up, until the partition is served again.
     pub(super) accepting: Option<Accepting>,
-    /// Whether no peer offered as much as verifies here.
-    pub(super) holds_more: bool,
     /// Whether a fault of any kind was done to it, if only to an index.
     pub(super) had_fault: bool,
     /// Whether damage that no crash explains has hit this life of it at any time.

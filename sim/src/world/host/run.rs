@@ -8,6 +8,7 @@ use recovery_core::units::Namespace;
 use super::cluster::{Cluster, Command};
 use super::member::Member;
 use super::sight::Sight;
+use super::slices::slice_bytes;
 use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk, Snapshot};
 use crate::oracle::{Check, Value, Violation, judge};
 use crate::run::tally::Tally;
@@ -27,12 +28,6 @@ use crate::world::told::Told;
 use crate::world::watch::Watch;
 use crate::world::{damage, interrupt, look};
 
-/// Slices after which something that should come to an end is given up; the longest takes a few hundred.
-const SLICES_MAX: u32 = 100_000;
-
-/// Bytes of a slice of a host's work, at least: small, so that partitions take turns often.
-const SLICE_BYTES: u64 = 4096;
-
 /// A world with hosts.
 pub(super) struct HostWorld<'a> {
     pub(super) schedule: &'a Schedule,
@@ -46,6 +41,8 @@ pub(super) struct HostWorld<'a> {
     injections: Vec<Injection>,
     /// Calls of the step so far, on the node that it is about.
     pub(super) calls: Vec<DiskEvent>,
+    /// Which slot has answered a client's call since then, and whether with success.
+    pub(super) answers: Vec<(usize, bool)>,
     pub(super) outcome: Outcome,
     pub(super) failures: Vec<Failure>,
     pub(super) expects: bool,
@@ -131,6 +128,7 @@ impl<'a> HostWorld<'a> {
             snapshot: std::mem::take(&mut arena.snapshot),
             injections: std::mem::take(&mut arena.injections),
             calls: Vec::new(),
+            answers: Vec::new(),
             outcome: Outcome::new(),
             failures: Vec::new(),
             expects: schedule.steps.iter().any(Step::is_expectation),
@@ -198,6 +196,7 @@ impl<'a> HostWorld<'a> {
         self.recorder.at(step.node.0, self.step);
         self.recorder.note(EventCode::Step, word(step.action.word()), 0, 0);
         self.calls.clear();
+        self.answers.clear();
         let m = usize::from(step.node.0);
         if m >= self.members.len() {
             self.miss(step, tally);
@@ -218,6 +217,9 @@ impl<'a> HostWorld<'a> {
         }
         if answer == Answer::Missed {
             self.recorder.note(EventCode::Missed, word(step.action.word()), 0, 0);
+        }
+        if ended.crashed.is_none() {
+            self.check_failed_syncs(m);
         }
         self.look_behind(m, step, sight, ended.crashed.is_some(), tally);
         if let Some(restart) = ended.crashed {
@@ -410,20 +412,4 @@ impl<'a> HostWorld<'a> {
         arena.injections = self.injections;
         report
     }
-}
-
-/// Bytes of a slice of a host's work.
-pub(super) fn slice_bytes(schedule: &Schedule) -> u64 {
-    u64::from(schedule.world.window_bytes).clamp(SLICE_BYTES, 16 * SLICE_BYTES)
-}
-
-/// Goes on until it is done; says whether it came to an end.
-pub(super) fn to_the_end(mut slice: impl FnMut() -> Progress) -> bool {
-    (0..SLICES_MAX).any(|_| slice() == Progress::Done)
-}
-
-/// Which of `count` goes on next, by a word of the schedule's: its step, and the turn.
-pub(super) fn turn(step: u32, turn: u32, count: usize) -> usize {
-    let word = (u64::from(step) << 32 | u64::from(turn)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-    usize::try_from(word % count as u64).expect("a remainder fits")
 }

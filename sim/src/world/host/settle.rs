@@ -1,22 +1,16 @@
 //! What must follow once everything is well again: faults end, links come up, nodes start, and every partition is
 //! served whole, or not for a reason that is true.
 //!
-//! Promises: at most [`PASSES_MAX`] passes of each node, with all checks of a step. Leaves out: worlds that end behind
-//! a step that somebody asked for.
+//! Promises: at most [`PASSES_MAX`] passes of each node, with all checks of a step; what is claimed of the end stands
+//! with [`check_settled`]. Leaves out: worlds that end behind a step that somebody asked for.
 
 use recovery_core::host::PartitionState;
 
 use super::run::HostWorld;
-use crate::oracle::Content;
-use crate::oracle::invariants::{Replica, check_settled};
+use crate::oracle::invariants::{PASSES_MAX, check_settled};
 use crate::run::tally::Tally;
 use crate::schedule::{Action, LinkState, NodeId, Step};
-use crate::world::look;
 use crate::world::node::Lies;
-
-/// Passes of each node within which all is to be well: one to judge and make, three because a range must be unreadable
-/// at three tries before a peer is asked for it, one for the copy, one to follow.
-const PASSES_MAX: u32 = 6;
 
 impl HostWorld<'_> {
     pub(super) fn settle(&mut self, tally: &mut Tally) {
@@ -119,44 +113,6 @@ impl HostWorld<'_> {
             let code = code.and_then(|statistics| statistics.code).unwrap_or("none");
             let remark = Some(format!("in the end, on node {at}, with code {code}"));
             self.fail(Some(namespace), violation, "reconcile", remark);
-        }
-    }
-
-    /// Every partition, with its replicas.
-    fn partitions(&self) -> impl Iterator<Item = (recovery_core::units::Namespace, Vec<Replica>)> {
-        let headers = self.schedule.world.partitions.iter().enumerate();
-        headers.map(|(index, header)| {
-            let replicas = (0..self.members.len()).map(|m| self.replica(m, index)).collect();
-            (header.namespace, replicas)
-        })
-    }
-
-    fn replica(&self, m: usize, index: usize) -> Replica {
-        let member = &self.members[m];
-        let (slot, extra) = (&member.node.slots[index], &member.extras[index]);
-        let namespace = slot.header.namespace;
-        let host = member.host.as_ref();
-        let writer = host.and_then(|host| host.writer(namespace));
-        let end = self.cluster.target(namespace).map(|key| self.cluster.end(key));
-        let is_whole = self.members.len() == 1
-            || writer.is_some_and(|writer| end.is_some_and(|end| writer.next_offset() >= end));
-        let components = &slot.components;
-        let disk = &member.node.disk;
-        let image = look::image(disk, components);
-        let has_files = look::directory(disk, components).is_some()
-            || look::has_sibling(disk, components, b".rebuild")
-            || !image.fences.is_empty();
-        Replica {
-            state: host.and_then(|host| host.state(namespace)),
-            was_damaged: extra.was_damaged,
-            was_lied_to: member.was_lied_to,
-            is_whole,
-            has_files,
-            holds_more: extra.holds_more,
-            is_unreadable: image.directory.entries.iter().any(|entry| match &entry.content {
-                Content::File(file) => !file.unreadable.is_empty(),
-                Content::Unopenable | Content::Directory | Content::Other => false,
-            }),
         }
     }
 }

@@ -47,6 +47,12 @@ impl Sight {
     pub(super) fn before(&self, index: usize) -> Option<&PartitionImage> {
         self.looks.get(index)?.as_ref().map(Look::settled)
     }
+
+    /// Whether a fence of a partition was there before; `None` if nobody looked.
+    pub(super) fn was_there(&self, index: usize, fence: &Name) -> Option<bool> {
+        let look = self.looks.get(index)?.as_ref()?;
+        Some(look.seen.fences.iter().any(|there| there.name == *fence))
+    }
 }
 
 impl Look {
@@ -97,6 +103,9 @@ impl HostWorld<'_> {
         }
         let phase = self.meter.enter(Phase::Oracle);
         let may_judge = is_start || matches!(step.action, Action::Reconcile | Action::ApplyInserts);
+        // A pass reads the metadata log first, if that could not be read before, and then judges all that it names.
+        let has_registry = self.members[m].host.as_ref().is_some_and(|host| host.registry().is_some());
+        let may_begin = !has_registry && (is_start || matches!(step.action, Action::Reconcile));
         let looks = (0..self.members[m].node.slots.len()).map(|index| {
             let member = &self.members[m];
             let slot = &member.node.slots[index];
@@ -115,11 +124,12 @@ impl HostWorld<'_> {
             {
                 return None;
             }
-            let is_judged = match state {
-                None => is_start,
-                Some(PartitionState::Unavailable | PartitionState::Recovering) => may_judge,
-                Some(_) => false,
-            };
+            let is_judged = extra.is_made
+                && match state {
+                    None => may_begin,
+                    Some(PartitionState::Unavailable | PartitionState::Recovering) => may_judge,
+                    Some(_) => false,
+                };
             let disk = &member.node.disk;
             let seen = look::image(disk, &slot.components);
             let unsettled = look::unsettled(disk, &slot.components);
@@ -212,9 +222,15 @@ impl HostWorld<'_> {
     /// Holds every start alone to all checks of a start.
     fn judge_alone(&mut self, m: usize, sight: &mut Sight) {
         for index in 0..sight.looks.len() {
-            let Some(Look { alone: Some((boot, circumstances)), .. }) = &sight.looks[index] else { continue };
-            let key = self.members[m].key(index);
-            let is_owed = !self.cluster.is_deleted(key) && !self.members[m].was_lied_to;
+            let Some(Look { key, alone: Some((boot, circumstances)), .. }) = &sight.looks[index] else {
+                continue;
+            };
+            let key = *key;
+            // A pass may have heard of another life since, and what is true now is true of that.
+            if key != self.members[m].key(index) {
+                continue;
+            }
+            let is_owed = !self.cluster.is_deleted(key);
             if let Some(first) = boot.facts.segments.first() {
                 self.members[m].node.slots[index].truth.learn_floor(first.start.offset());
             }

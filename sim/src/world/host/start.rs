@@ -6,7 +6,8 @@
 use recovery_core::observe::Progress;
 use recovery_core::units::Namespace;
 
-use super::run::{HostWorld, slice_bytes, to_the_end, turn};
+use super::run::HostWorld;
+use super::slices::{slice_bytes, to_the_end, turn};
 use crate::run::tally::Tally;
 use crate::schedule::{Crash, Restart};
 use crate::world::event::EventCode;
@@ -91,6 +92,7 @@ impl HostWorld<'_> {
         let stopped = host.stop(&member.node.disk, slot.header.namespace);
         // A superblock that was not written leaves a partition stopped all the same.
         let is_done = stopped.is_ok();
+        self.answers.push((index, is_done));
         if let Ok(acknowledged) = stopped {
             tell_acknowledged(slot, acknowledged.next_offset);
             promise_all(slot);

@@ -11,7 +11,7 @@ use recovery_core::wal::{Key, Stage};
 
 use super::run::HostWorld;
 use super::sight::Sight;
-use crate::oracle::invariants::{Place, Said, check_said};
+use crate::oracle::invariants::{Excuses, Place, Said, check_said};
 use crate::run::tally::Tally;
 use crate::world::event::{EventCode, word};
 use crate::world::look;
@@ -34,6 +34,7 @@ impl HostWorld<'_> {
                     if self.members[m].key(index).incarnation < key.incarnation {
                         // A creation that nobody knew to hold did.
                         self.members[m].begin_life(index, key);
+                        self.members[m].extras[index].is_made = true;
                     }
                     if self.members[m].key(index) == key {
                         self.adopt(m, index, sight, tally);
@@ -65,45 +66,61 @@ impl HostWorld<'_> {
                 .iter()
                 .any(|later| subject(later).map(|key| key.namespace) == Some(key.namespace))
             {
-                self.check_said(m, index, event);
+                self.check_said(m, index, sight, event);
             }
         }
         judged
     }
 
-    /// A deletion that nobody knew to hold may do so: the metadata log says it when it is read again.
+    /// The metadata log says which lives are made; and a deletion that nobody knew to hold may do so, which it says
+    /// when it is read again.
     fn learn_lives(&mut self, m: usize) {
         for index in 0..self.members[m].extras.len() {
             let member = &self.members[m];
             let key = member.key(index);
             let Some(registry) = member.host.as_ref().and_then(|host| host.registry()) else { return };
-            let is_gone = registry.get(&key).is_none_or(|entry| entry.stage == Stage::Deleting);
+            let stage = registry.get(&key).map(|entry| entry.stage);
+            let is_gone = stage.is_none_or(|stage| stage == Stage::Deleting);
+            self.members[m].extras[index].is_made |= stage == Some(Stage::Made);
+            let member = &self.members[m];
             if is_gone && !member.extras[index].is_deleted && self.cluster.is_deleted(key) {
                 self.members[m].end_life(index);
             }
         }
     }
 
-    fn check_said(&mut self, m: usize, index: usize, event: &HostEvent) {
-        if self.has_liars(m) || self.members[m].was_lied_to {
-            return;
-        }
-        let member = &self.members[m];
-        let slot = &member.node.slots[index];
-        let namespace: Namespace = slot.header.namespace;
-        let disk = &member.node.disk;
+    /// What lies there of a partition behind a step.
+    fn place(&self, m: usize, index: usize, sight: &Sight) -> Place {
+        let (disk, slot) = (&self.members[m].node.disk, &self.members[m].node.slots[index]);
         let mut place = Place {
             has_directory: look::directory(disk, &slot.components).is_some(),
             has_sibling: look::has_sibling(disk, &slot.components, b".rebuild"),
             copies: 0,
             unexplained: 0,
+            unexplained_new: 0,
             fences: 0,
         };
         for fence in look::image(disk, &slot.components).fences {
+            let is_explained = fence.image.find(b"REASON.toml").is_some();
             place.fences += 1;
-            place.unexplained += u64::from(fence.image.find(b"REASON.toml").is_none());
-            place.copies += fence.image.entries.len() as u64 - u64::from(place.unexplained == 0);
+            place.copies += fence.image.entries.len() as u64 - u64::from(is_explained);
+            if !is_explained {
+                let is_new = sight.was_there(index, &fence.name) == Some(false);
+                place.unexplained += u64::from(!is_new);
+                place.unexplained_new += u64::from(is_new);
+            }
         }
+        place
+    }
+
+    fn check_said(&mut self, m: usize, index: usize, sight: &Sight, event: &HostEvent) {
+        if self.has_liars(m) {
+            return;
+        }
+        let place = self.place(m, index, sight);
+        let member = &self.members[m];
+        let slot = &member.node.slots[index];
+        let namespace: Namespace = slot.header.namespace;
         let said = match event {
             HostEvent::Served { next_offset, messages, cut, copies, .. } => {
                 let writer = member.host.as_ref().and_then(|host| host.writer(namespace));
@@ -135,8 +152,10 @@ impl HostWorld<'_> {
             | HostEvent::DeleteFailed { .. }
             | HostEvent::InsertRefused { .. } => return,
         };
-        let was_damaged = member.extras[index].was_damaged || member.extras[index].had_fault;
-        if let Some(violation) = check_said(&said, &place, was_damaged) {
+        let extra = &member.extras[index];
+        let may_be_other = extra.was_damaged || extra.had_fault || member.was_lied_to;
+        let excuses = Excuses { messages: may_be_other, copies: may_be_other || member.had_failed_sync };
+        if let Some(violation) = check_said(&said, &place, excuses) {
             let remark = Some(event.to_string());
             self.fail(Some(namespace), violation, "boot", remark);
         }

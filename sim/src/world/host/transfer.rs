@@ -11,7 +11,8 @@ use recovery_core::transfer::{InstallError, Offer, Source, SourceError, StorageS
 use recovery_core::units::{Position, SegmentStart};
 
 use super::member::{Installing, Member};
-use super::run::{HostWorld, slice_bytes};
+use super::run::HostWorld;
+use super::slices::slice_bytes;
 use crate::disk::SimDisk;
 use crate::schedule::{LinkState, NodeId};
 use crate::world::look;
@@ -55,7 +56,6 @@ impl HostWorld<'_> {
             return Answer::Failed("no-offer");
         };
         let begun = self.begin_install(m, index, from, offer);
-        self.members[m].extras[index].holds_more = matches!(begun, Err(HostError::OfferBehind { .. }));
         if let Err(error) = begun {
             return Answer::Failed(error.code());
         }

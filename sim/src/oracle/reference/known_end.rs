@@ -1,0 +1,40 @@
+//! Where all that lies in a directory ends: what a copy must reach to take its place.
+//!
+//! Promises: asked of the reference's own findings, never of the core. Leaves out: whether any of it is served.
+
+use recovery_core::observe::Stop;
+use recovery_core::units::Offset;
+
+use super::Reference;
+use super::agreement::most_it_could_hold;
+use super::batch::FRAME_BYTES;
+use super::superblock::Superblock;
+
+impl Reference {
+    /// One behind the last offset of all that verifies, in the chain or behind damage, or that the ledger reserves for
+    /// what was set aside, or that a mark or the superblock has as durable; behind all that a log has room for, where a
+    /// budget for looking at it can run out, or where it contradicts its marks, so that where its prefix ends is open.
+    /// `None` if something that must be read cannot be.
+    pub fn known_end(&self) -> Option<Offset> {
+        let findings = self.findings.as_ref()?;
+        let frontier = match findings.superblock {
+            Superblock::Frontier(frontier) => frontier,
+            Superblock::Foreign | Superblock::Unreadable => 0,
+        };
+        let segments = findings.segments.iter().flat_map(|segment| {
+            let proven = Some(segment.next_offset).filter(|_| segment.batches > 0);
+            let room = if segment.stop == Stop::Conflict {
+                Some(u128::from(segment.start) + u128::from(segment.log_bytes) / FRAME_BYTES as u128)
+            } else {
+                Some(most_it_could_hold(segment)).filter(|_| segment.has_bait)
+            };
+            let room = room.map(|most| u64::try_from(most).map_or(u64::MAX, |most| most));
+            [proven, segment.survivors_next_offset, room].into_iter().flatten()
+        });
+        let said = findings.testimony.iter().flat_map(|testimony| {
+            let marks = testimony.marks.iter().map(|mark| mark.next_offset);
+            marks.chain([testimony.reserved_offset])
+        });
+        segments.chain(said).chain([frontier]).max().map(Offset::new)
+    }
+}

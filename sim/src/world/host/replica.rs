@@ -1,0 +1,107 @@
+//! What each replica of a partition has come to in the end, found without asking the core what is right.
+//!
+//! Promises: a replica is whole if its served logs hold every batch of the sequence, byte for byte, from its first
+//! offset on; what lies in one that waits is read by the reference. Leaves out: what follows from it
+//! ([`crate::oracle::invariants::check_settled`]).
+
+use std::collections::BTreeMap;
+
+use recovery_core::format::stamp;
+use recovery_core::host::PartitionState;
+use recovery_core::units::{Namespace, Offset, SegmentStart};
+
+use super::member::Member;
+use super::run::HostWorld;
+use crate::oracle::invariants::Replica;
+use crate::oracle::{Content, Image, PartitionImage, reference, served_log};
+use crate::world::{boot, look};
+
+impl HostWorld<'_> {
+    /// Every partition, with its replicas.
+    pub(super) fn partitions(&self) -> impl Iterator<Item = (Namespace, Vec<Replica>)> {
+        let headers = self.schedule.world.partitions.iter().enumerate();
+        headers.map(|(index, header)| {
+            let replicas = (0..self.members.len()).map(|m| self.replica(m, index)).collect();
+            (header.namespace, replicas)
+        })
+    }
+
+    fn replica(&self, m: usize, index: usize) -> Replica {
+        let member = &self.members[m];
+        let (slot, extra) = (&member.node.slots[index], &member.extras[index]);
+        let (components, disk) = (&slot.components, &member.node.disk);
+        let image = look::image(disk, components);
+        let has_files = look::directory(disk, components).is_some()
+            || look::has_sibling(disk, components, b".rebuild")
+            || !image.fences.is_empty();
+        let state = member.host.as_ref().and_then(|host| host.state(slot.header.namespace));
+        let is_unreadable = has_unreadable_file(&image);
+        Replica {
+            state,
+            was_damaged: extra.was_damaged,
+            was_lied_to: member.was_lied_to,
+            is_whole: self.members.len() == 1 || self.is_whole(m, index, &image),
+            has_files,
+            holds_more: state == Some(PartitionState::Rebuilding) && self.holds_more(m, index, &image),
+            is_unreadable,
+        }
+    }
+
+    /// Whether what is served holds all that the sequence gives, from the first offset on that is kept.
+    fn is_whole(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
+        let member = &self.members[m];
+        let namespace = member.node.slots[index].header.namespace;
+        let writer = member.host.as_ref().and_then(|host| host.writer(namespace));
+        let (Some(writer), Some(key)) = (writer, self.cluster.target(namespace)) else { return false };
+        let segments: Vec<SegmentStart> =
+            writer.chain().segments().iter().map(|segment| segment.start).collect();
+        let first = segments.first().map_or(writer.next_offset(), |segment| segment.offset());
+        let mut lying = BTreeMap::new();
+        let is_read = served_log::for_each_in(&image.directory, &segments, |batch| {
+            lying.insert(batch.base, batch.bytes);
+        });
+        let mut given = self.cluster.batches(key, self.cluster.len()).filter(|batch| batch.base >= first);
+        is_read.is_ok()
+            && writer.next_offset() >= self.cluster.end(key)
+            && given.all(|batch| {
+                let mut bytes = batch.bytes.clone();
+                stamp(&mut bytes, namespace.partition_id(), batch.base, batch.time).expect("it was taken in");
+                lying.get(&batch.base).is_some_and(|there| *there == bytes)
+            })
+    }
+
+    /// Whether what lies here ends behind all that any peer can give.
+    fn holds_more(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
+        let slot = &self.members[m].node.slots[index];
+        let image = without_bad_sectors(&image.directory);
+        let Some(held) = reference::recover(&image, &boot::expectation(slot)).known_end() else {
+            // What cannot be opened may hold anything.
+            return true;
+        };
+        let offered = |member: &Member| Some(member.host.as_ref()?.offer(slot.header.namespace)?.next_offset);
+        let most = self.members.iter().filter_map(offered).max();
+        most.is_none_or(|most: Offset| most < held)
+    }
+}
+
+/// The same directory with zeros in the place of what cannot be read.
+fn without_bad_sectors(image: &Image) -> Image {
+    let mut image = image.clone();
+    for entry in &mut image.entries {
+        let Content::File(file) = &mut entry.content else { continue };
+        for range in std::mem::take(&mut file.unreadable) {
+            let length = file.bytes.len();
+            let within = |position: u64| usize::try_from(position).map_or(length, |at| at.min(length));
+            file.bytes[within(range.start)..within(range.end)].fill(0);
+        }
+    }
+    image
+}
+
+/// Whether a file cannot be read that no range of offsets could be asked for instead: any but a log.
+fn has_unreadable_file(image: &PartitionImage) -> bool {
+    image.directory.entries.iter().any(|entry| match &entry.content {
+        Content::File(file) => !file.unreadable.is_empty() && !entry.name.as_bytes().ends_with(b".log"),
+        Content::Unopenable | Content::Directory | Content::Other => false,
+    })
+}
