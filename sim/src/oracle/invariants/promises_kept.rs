@@ -34,8 +34,18 @@ pub fn check_promises(view: &BootView<'_>) -> Option<Violation> {
 }
 
 fn check_served(view: &BootView<'_>) -> Option<Violation> {
-    if view.writes_land && view.lies_at_most_once {
+    if view.writes_land && view.sees_truth {
         return check_kept(view.truth, view.before, view.after);
+    }
+    if view.writes_land && view.lies_at_most_once {
+        // A read that shows what a mark promised hides the damage that would be refused.
+        let shown = |write: &Write, owed| {
+            owed != Obligation::MustRefuse || !view.may_be_hidden(write.segment, write.position)
+        };
+        return view.truth.writes().iter().find_map(|write| {
+            let was_intact = || view.before.is_none_or(|before| view.truth.lies_in(&before.directory, write));
+            check_write(view.truth, view.after, write, was_intact, |owed| shown(write, owed))
+        });
     }
     // What is shown wrongly twice is damaged to whoever acts on it, and what is overwritten behind the verdict
     // is damaged too late for a refusal, whole as it may have lain there.
