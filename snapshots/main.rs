@@ -4,6 +4,7 @@
 //! Its name is its file's name in this directory.
 
 mod decision_table;
+mod failure_report;
 mod help_recover;
 mod help_sim;
 mod outcomes;

@@ -31,11 +31,11 @@ pub struct Cli {
 pub enum Command {
     /// Run seeds: each is one generated schedule, one world.
     Run(Run),
-    /// Run one schedule again and show what happened.
+    /// Run one schedule again and show what happened, and why it failed.
     Replay(Replay),
     /// Run scenario files with every check, and compare what they expect.
     Scenarios(Scenarios),
-    /// Make a failing schedule shorter, and keep it as a file.
+    /// Make a failing schedule as simple as it can be, and keep it as a file.
     Shrink(Shrink),
     /// Run every crash point, error, survivor set and damaged field of a schedule.
     Sweep(Sweep),
@@ -156,9 +156,15 @@ pub struct Replay {
     /// Leave a fault out: by kind, by place (7, or 7.0 inside step 7), or by both (bit-flip@7).
     #[arg(long, value_name = "FAULT")]
     pub without: Vec<String>,
-    /// Every storage call too.
+    /// One step after the other, with what lies in every log behind it; on a terminal it waits in between.
+    #[arg(long, conflicts_with_all = ["full", "json"])]
+    pub step: bool,
+    /// Every step and every storage call, whether they touch what broke or not.
     #[arg(long)]
     pub full: bool,
+    /// Write every disk as it is where the replay ends: DIR/node-N/visible and DIR/node-N/durable.
+    #[arg(long, value_name = "DIR")]
+    pub dump: Option<PathBuf>,
     /// JSON Lines on stdout.
     #[arg(long)]
     pub json: bool,
@@ -180,7 +186,7 @@ pub struct Shrink {
     #[arg(short, long = "output", value_name = "FILE.kdl")]
     pub out: PathBuf,
     /// Run no world after so many seconds.
-    #[arg(long, value_name = "T", default_value_t = 60)]
+    #[arg(long, value_name = "T", default_value_t = 10)]
     pub seconds: u64,
     /// Run at most so many worlds.
     #[arg(long, value_name = "N", default_value_t = 20_000)]

@@ -13,7 +13,8 @@ fn main() -> ExitCode {
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let ended = match &cli.command {
         Command::Run(options) => command::run::run(options, &mut out, &mut err),
-        Command::Replay(options) => command::replay::replay(options, &mut out, &mut err),
+        // Its colours are taken out where nobody sees them.
+        Command::Replay(options) => command::replay::replay(options, &mut anstream::stdout(), &mut err),
         Command::Scenarios(options) => command::scenarios::scenarios(options, &mut out, &mut err),
         Command::Shrink(options) => command::shrink::shrink(options, &mut out, &mut err),
         Command::Sweep(options) => command::sweep::sweep(options, &mut out, &mut err),

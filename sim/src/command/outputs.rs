@@ -14,7 +14,7 @@ use crate::run::one::{sample_of, schedule_of};
 use crate::run::replay::twice;
 use crate::schedule::token::Token;
 use crate::schedule::word::Word;
-use crate::world::{Arena, WorldImage};
+use crate::world::{Arena, Watch, WorldImage};
 
 /// The table of planted bugs, where it was kept.
 const KILL_TABLE: &str = "snapshots/kill-table.tsv";
@@ -87,6 +87,6 @@ fn scene(group: &str, token: &str, arena: &mut Arena, checks: Checks) -> Option<
     let token: Token = token.parse().ok()?;
     token.check(image.map(WorldImage::hash)).ok()?;
     let schedule = schedule_of(token.seed, token.knobs, image);
-    let (report, ..) = twice(&schedule, arena, sample_of(token.seed, checks));
+    let (report, ..) = twice(&schedule, arena, Watch::of(sample_of(token.seed, checks)));
     Some(Scene { group: group.to_owned(), schedule, report })
 }

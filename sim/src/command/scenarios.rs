@@ -13,7 +13,7 @@ use crate::report::json;
 use crate::run::panics::remember_panics;
 use crate::run::replay::twice;
 use crate::schedule::{Scenario, print_step, step_lines};
-use crate::world::{Arena, Failure, Report};
+use crate::world::{Arena, Failure, Report, Watch};
 
 /// What one scenario file came to.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ pub fn run_file(path: &Path, arena: &mut Arena) -> Result<Told, String> {
     let text = fs::read_to_string(&path).map_err(|error| format!("{path} cannot be read: {error}"))?;
     let source = Source::read(&path, None, Checks::Default)?;
     arena.image = source.image;
-    let (mut report, _, is_harness_bug) = twice(&source.scenario.schedule, arena, source.sample);
+    let (mut report, _, is_harness_bug) = twice(&source.scenario.schedule, arena, Watch::of(source.sample));
     fail_what_is_missed(&source.scenario, &mut report);
     let lines = step_lines(&text);
     Ok(Told { path, scenario: source.scenario, lines, report, is_harness_bug })
@@ -154,5 +154,6 @@ fn hit_nothing(scenario: &Scenario, step: u32) -> Failure {
     let (expected, actual) = (Value::Code("met"), Value::Code("missed"));
     let violation = Violation::new(Check::Expect, "what the step names", expected, actual);
     let remark = scenario.schedule.steps.get(step as usize).map(|step| print_step(step).trim().to_owned());
-    Failure { violation, partition: None, remark, step, recovery_step: "decide" }
+    let node = scenario.schedule.steps.get(step as usize).map_or(0, |step| step.node.0);
+    Failure { violation, partition: None, remark, node, step, recovery_step: "decide" }
 }

@@ -1,4 +1,4 @@
-//! `sim shrink`: a failing schedule made shorter, and kept as a file.
+//! `sim shrink`: a failing schedule made simpler, and kept as a file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,33 +6,55 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::Shrink;
+use crate::command::scenarios::fail_what_is_missed;
 use crate::command::source::{Source, word};
 use crate::exit::Exit;
+use crate::oracle::Check;
+use crate::oracle::sample::{Checks, Sample};
 use crate::report::{json, terminal};
 use crate::run::ending::FailureClass;
-use crate::run::one::run_schedule;
 use crate::run::panics::remember_panics;
-use crate::run::shrink::{Extent, Shrunk, shrink as shorten};
-use crate::schedule::{Origin, Scenario, parse, print};
-use crate::world::Arena;
+use crate::run::replay::twice;
+use crate::run::shrink::{Shrunk, shrink as simplify, title};
+use crate::schedule::{Extent, Kills, Origin, Scenario, Step, print, print_step};
+use crate::world::{Arena, Watch};
 
 /// What a shrunk schedule is shown as.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShrinkReport {
+    /// What it says broke.
+    pub title: String,
     /// How large it was.
     pub from: Extent,
     /// How large it is.
     pub to: Extent,
+    /// What is left, a line a step.
+    pub steps: Vec<String>,
     /// Worlds that were run.
     pub runs: u64,
     /// How long it took.
     pub seconds: f64,
     /// How it fails.
     pub class: FailureClass,
-    /// Whether the file, read back, fails alike.
-    pub is_verified: bool,
+    /// The failure in words.
+    pub sentence: String,
+    /// Whether the budget ended it.
+    pub is_cut_short: bool,
+    /// What the file, read back, came to.
+    pub verified: Verified,
     /// The file.
     pub file: String,
+}
+
+/// What a file that was written came to when it was read back and replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verified {
+    /// It fails by the same check in the same recovery step, twice the same.
+    Yes,
+    /// So it does, and some step of it hits nothing, which a scenario must not have.
+    WithMisses,
+    /// It does not.
+    No,
 }
 
 /// Shrinks a token or a file.
@@ -43,7 +65,8 @@ pub struct ShrinkReport {
 #[expect(clippy::disallowed_types, reason = "how long it may take is asked of the clock; no verdict is")]
 pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let read = word(&options.checks)
-        .and_then(|checks| Source::read(&options.subject, options.image.as_deref(), checks));
+        .and_then(|checks| Source::read(&options.subject, options.image.as_deref(), checks))
+        .and_then(|source| writable(&options.out).map(|()| source));
     let source = match read {
         Ok(source) => source,
         Err(sentence) => {
@@ -56,20 +79,25 @@ pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io:
     let most = Duration::from_secs(options.seconds);
     let is_over = || begin.elapsed() >= most;
     let schedule = &source.scenario.schedule;
-    let Some(shrunk) = shorten(Arena::on(source.image), schedule, source.sample, options.runs, is_over)
-    else {
+    let how = (source.sample, &source.expected);
+    let Some(shrunk) = simplify(Arena::on(source.image), schedule, how, options.runs, is_over) else {
         writeln!(err, "error: {} does not fail, so there is nothing to shrink", options.subject)?;
+        writeln!(err, "hint: cargo sim replay {} shows what happens", options.subject)?;
         return Ok(Exit::Nothing);
     };
-    let text = print(&kept(&source, &shrunk));
-    fs::write(&options.out, &text)?;
+    let scenario = kept(&source, &shrunk);
+    fs::write(&options.out, print(&scenario))?;
     let report = ShrinkReport {
-        from: Extent::of(schedule),
-        to: Extent::of(&shrunk.schedule),
+        title: scenario.title,
+        from: shrunk.extents.0,
+        to: shrunk.extents.1,
+        steps: shrunk.schedule.steps.iter().map(line).collect(),
         runs: shrunk.runs,
+        verified: verify(&options.out, &source, shrunk.class),
         seconds: begin.elapsed().as_secs_f64(),
         class: shrunk.class,
-        is_verified: is_verified(&options.out, &source, shrunk.class)?,
+        sentence: shrunk.failure.violation.to_string(),
+        is_cut_short: shrunk.is_cut_short,
         file: options.out.display().to_string(),
     };
     if options.json {
@@ -77,23 +105,60 @@ pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io:
     } else {
         terminal::shrink(out, &report)?;
     }
-    Ok(if report.is_verified { Exit::Held } else { Exit::Harness })
+    Ok(if report.verified == Verified::No { Exit::Harness } else { Exit::Held })
 }
 
-/// The scenario that is kept: what it was, with fewer steps.
+fn line(step: &Step) -> String {
+    print_step(step).trim().to_owned()
+}
+
+/// Whether the file could be written, asked before seconds are spent on what goes into it.
+fn writable(file: &Path) -> Result<(), String> {
+    let shown = file.display();
+    match file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) if !parent.is_dir() => {
+            Err(format!("{shown} cannot be written: there is no directory {}", parent.display()))
+        }
+        _ if file.is_dir() => {
+            Err(format!("{shown} is a directory\nhint: name the file, such as {shown}/NAME.kdl"))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The scenario that is kept. What somebody has written about a scenario stays; what a run saved of a seed
+/// gets a title that says what broke.
 fn kept(source: &Source, shrunk: &Shrunk) -> Scenario {
-    let token = source.token.clone();
-    let origin = token.map(|token| Origin { token, check: shrunk.class.check.code().to_owned() });
-    Scenario { origin, schedule: shrunk.schedule.clone(), ..source.scenario.clone() }
+    let origin = source.token.clone().map(|token| Origin {
+        token,
+        check: shrunk.class.check.code().to_owned(),
+        is_drawn: shrunk.sample != Sample::EVERYTHING,
+    });
+    let is_written = source.file.is_some() && origin.is_none();
+    let title =
+        if is_written { source.scenario.title.clone() } else { title(shrunk.class.check, &shrunk.schedule) };
+    // That the shorter one still kills what the long one did nobody has tried.
+    Scenario {
+        title,
+        origin,
+        kills: Kills::Unsaid,
+        schedule: shrunk.schedule.clone(),
+        ..source.scenario.clone()
+    }
 }
 
-/// Whether a file fails by a class, twice.
-fn is_verified(file: &Path, source: &Source, class: FailureClass) -> io::Result<bool> {
-    let Ok(scenario) = parse(&file.display().to_string(), &fs::read_to_string(file)?) else {
-        return Ok(false);
-    };
-    let mut arena = Arena::on(source.image);
-    let mut fails =
-        || FailureClass::first(&run_schedule(&mut arena, &scenario.schedule, source.sample)) == Some(class);
-    Ok(fails() && fails())
+/// Reads a file back and runs it, as `sim scenarios` does.
+fn verify(file: &Path, source: &Source, class: FailureClass) -> Verified {
+    let path = file.to_string_lossy().into_owned();
+    let Ok(read) = Source::read(&path, None, Checks::Default) else { return Verified::No };
+    let (mut report, _, _) =
+        twice(&read.scenario.schedule, &mut Arena::on(read.image.or(source.image)), Watch::of(read.sample));
+    let has_failed = |check: Check| report.failures.iter().any(|failure| failure.violation.check == check);
+    let is_alike = report.failures.iter().any(|failure| FailureClass::of(failure) == class);
+    if !is_alike || (has_failed(Check::Nondeterminism) && class.check != Check::Nondeterminism) {
+        return Verified::No;
+    }
+    let failures = report.failures.len();
+    fail_what_is_missed(&read.scenario, &mut report);
+    if report.failures.len() > failures { Verified::WithMisses } else { Verified::Yes }
 }

@@ -93,9 +93,12 @@ impl Source {
         if let (None, Some(origin)) = (&expected.check, &scenario.origin) {
             expected.check = Some(origin.check.clone());
         }
+        // What a run has saved of a seed has its record beside it, and runs under what the seed draws, whatever
+        // this generator would make of it. What was changed since is no longer the seed's.
+        let is_drawn = scenario.origin.as_ref().is_some_and(|origin| origin.is_drawn);
+        let of_seed = token.as_ref().filter(|_| is_drawn || expected.digest.is_some());
         Ok(Self {
-            // What is saved of a seed may be replayed by a generator that makes another schedule of it.
-            sample: token.as_ref().map_or(Sample::EVERYTHING, |token| sample_of(token.seed, checks)),
+            sample: of_seed.map_or(Sample::EVERYTHING, |token| sample_of(token.seed, checks)),
             token: scenario.origin.as_ref().map(|origin| origin.token.clone()),
             commit: token.map(|token| token.commit),
             scenario,

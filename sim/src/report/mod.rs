@@ -1,6 +1,7 @@
 //! How a run looks: consumers of what it says, one form a folder. Only they write to a terminal.
 
 pub mod annotations;
+pub mod explain;
 pub mod html;
 pub mod json;
 pub mod junit;

@@ -7,6 +7,7 @@ pub mod counterfactual;
 pub mod difference;
 pub mod digest;
 pub mod ending;
+pub mod explain;
 pub mod fuzzed;
 pub mod group;
 pub mod join;

@@ -172,7 +172,7 @@ pub struct Counterfactual {
 pub fn counterfactuals(
     arena: &mut Arena,
     schedule: &Schedule,
-    sample: Sample,
+    watch: Watch,
     whole: &Outcome,
 ) -> Vec<Counterfactual> {
     let ending = Ending::of(whole);
@@ -184,7 +184,7 @@ pub fn counterfactuals(
         .into_iter()
         .filter(is_applied)
         .map(|suspect| {
-            let other = run_schedule(arena, &without(schedule, &[suspect]), sample);
+            let other = run_watched(arena, &without(schedule, &[suspect]), watch);
             Counterfactual {
                 suspect,
                 ending: Ending::of(&other),
@@ -198,7 +198,7 @@ pub fn counterfactuals(
 
 /// Counts which faults were decisive, and keeps those that a failure needs.
 fn blame(arena: &mut Arena, schedule: &Schedule, sample: Sample, outcome: &mut Outcome) {
-    for counterfactual in counterfactuals(arena, schedule, sample, outcome) {
+    for counterfactual in counterfactuals(arena, schedule, Watch::of(sample), outcome) {
         let kind = counterfactual.suspect.kind.code();
         if counterfactual.is_decisive {
             outcome.tally.faults.entry(kind).or_default().decisive += 1;
@@ -240,7 +240,7 @@ fn broken(suspect: Suspect) -> Failure {
 }
 
 fn harness(violation: Violation, remark: String) -> Failure {
-    Failure { violation, partition: None, remark: Some(remark), step: 0, recovery_step: "decide" }
+    Failure { violation, partition: None, remark: Some(remark), node: 0, step: 0, recovery_step: "decide" }
 }
 
 #[cfg(test)]
@@ -272,7 +272,7 @@ steps {
         let whole = run_schedule(&mut arena, &schedule, Sample::EVERYTHING);
         assert_eq!(whole.failures, []);
         assert_eq!(whole.tally.verdicts.get("lost-durable"), Some(&1));
-        let found = counterfactuals(&mut arena, &schedule, Sample::EVERYTHING, &whole);
+        let found = counterfactuals(&mut arena, &schedule, Watch::of(Sample::EVERYTHING), &whole);
         let decisive: Vec<(String, bool)> =
             found.iter().map(|other| (other.suspect.to_string(), other.is_decisive)).collect();
         assert_eq!(decisive, [("bit-flip@3".to_owned(), true), ("short-read@4.0".to_owned(), false)]);

@@ -3,7 +3,8 @@
 use super::counterfactual::{Suspect, suspects, without};
 use super::difference::{Difference, first_difference};
 use super::ending::FailureClass;
-use super::one::{Counterfactual, counterfactuals, panicked, run_schedule};
+use super::explain::{Explanation, explain};
+use super::one::{Counterfactual, counterfactuals, panicked, run_watched};
 use super::panics::{Panicked, catch};
 use super::tally::Tally;
 use crate::oracle::sample::Sample;
@@ -20,6 +21,22 @@ pub struct Expected {
     pub check: Option<String>,
     /// Where it broke.
     pub recovery_step: Option<String>,
+}
+
+impl Expected {
+    /// The class of the failure that is known, if it is among `failures`, and else that of the first one.
+    pub fn class_in(&self, failures: &[Failure]) -> Option<FailureClass> {
+        self.failure_in(failures).map(FailureClass::of)
+    }
+
+    /// The failure that is known, if it is among `failures`, and else the first one.
+    pub fn failure_in<'a>(&self, failures: &'a [Failure]) -> Option<&'a Failure> {
+        let is_known = |failure: &&Failure| {
+            let is_check = self.check.as_deref().is_some_and(|check| failure.violation.check.code() == check);
+            is_check && self.recovery_step.as_deref().is_none_or(|step| failure.recovery_step == step)
+        };
+        failures.iter().find(is_known).or_else(|| failures.first())
+    }
 }
 
 /// Whether a replay shows what is known.
@@ -50,55 +67,66 @@ impl Reproduced {
 /// What a replay came to.
 #[derive(Debug)]
 pub struct Replayed {
-    /// The schedule that ran: up to the step asked for, without the faults that were left out.
+    /// The schedule that ran, without the faults that were left out.
     pub schedule: Schedule,
+    /// The step behind which it ended, if one was asked for.
+    pub until: Option<u32>,
     /// The world.
     pub report: Report,
     /// Where a second run of it parted from the first.
     pub difference: Option<Difference>,
     /// The world without each of its faults.
     pub counterfactuals: Vec<Counterfactual>,
+    /// Why it failed, if it did.
+    pub explanation: Option<Explanation>,
     /// Whether a panic of the harness itself ended it.
     pub is_harness_bug: bool,
 }
 
-/// The schedule up to a step, and without the faults that `faults` name.
+/// The schedule without the faults that `faults` name.
 ///
 /// # Errors
 ///
 /// When a name names no fault of the schedule; it holds those that there are.
-pub fn narrowed(schedule: &Schedule, until: Option<u32>, faults: &[String]) -> Result<Schedule, String> {
+pub fn narrowed(schedule: &Schedule, faults: &[String]) -> Result<Schedule, String> {
     let all = suspects(schedule);
     let mut left_out: Vec<Suspect> = Vec::new();
     for name in faults {
         let named: Vec<Suspect> = all.iter().filter(|suspect| suspect.is_named(name)).copied().collect();
         if named.is_empty() {
             let known: Vec<String> = all.iter().map(Suspect::to_string).collect();
-            return Err(format!("the schedule has no fault {name}\nhint: it has {}", known.join(", ")));
+            let hint = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(format!("the schedule has no fault {name}\nhint: it has {hint}"));
         }
         left_out.extend(named);
     }
-    let mut narrowed = without(schedule, &left_out);
-    if let Some(until) = until {
-        narrowed.steps.truncate(until as usize + 1);
-    }
-    Ok(narrowed)
+    Ok(without(schedule, &left_out))
 }
 
-/// Runs a schedule, and again on the memory that it leaves behind, and without each of its faults.
-pub fn replay(schedule: Schedule, sample: Sample, image: Option<&'static WorldImage>) -> Replayed {
+/// Runs a schedule, up to the end of a step if one is asked for, and again on the memory that it leaves
+/// behind, and without each of its faults; then says why it failed.
+pub fn replay(
+    schedule: Schedule,
+    (sample, until): (Sample, Option<u32>),
+    expected: &Expected,
+    image: Option<&'static WorldImage>,
+) -> Replayed {
     let mut arena = Arena::on(image);
-    let (report, difference, is_harness_bug) = twice(&schedule, &mut arena, sample);
-    let whole = run_schedule(&mut arena, &schedule, sample);
-    let counterfactuals = counterfactuals(&mut arena, &schedule, sample, &whole);
-    Replayed { schedule, report, difference, counterfactuals, is_harness_bug }
+    let watch = Watch { until, ..Watch::of(sample) };
+    let (report, difference, is_harness_bug) = twice(&schedule, &mut arena, watch);
+    let whole = run_watched(&mut arena, &schedule, watch);
+    let counterfactuals = counterfactuals(&mut arena, &schedule, watch, &whole);
+    let mut replayed =
+        Replayed { schedule, until, report, difference, counterfactuals, explanation: None, is_harness_bug };
+    replayed.explanation = explain(&mut arena, &replayed, sample, expected);
+    replayed
 }
 
 /// Runs a schedule, and again on the memory that it leaves behind: the world, where the second run parted
 /// from it, and whether a panic of the harness itself ended it.
-pub fn twice(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, Option<Difference>, bool) {
-    let (mut report, is_harness_bug) = watch(schedule, arena, sample);
-    let (again, _) = watch(schedule, arena, sample);
+pub fn twice(schedule: &Schedule, arena: &mut Arena, watch: Watch) -> (Report, Option<Difference>, bool) {
+    let (mut report, is_harness_bug) = watched(schedule, arena, watch);
+    let (again, _) = watched(schedule, arena, watch);
     let difference = first_difference(&report.events, &again.events);
     if difference.is_some() || again.outcome != report.outcome {
         report.failures.push(nondeterminism(&report, &again));
@@ -106,9 +134,9 @@ pub fn twice(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report,
     (report, difference, is_harness_bug)
 }
 
-fn watch(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, bool) {
+fn watched(schedule: &Schedule, arena: &mut Arena, watch: Watch) -> (Report, bool) {
     let mut tally = Tally::default();
-    match catch(|| run(schedule, arena, &mut tally, Watch { keeps_events: true, ..Watch::of(sample) })) {
+    match catch(|| run(schedule, arena, &mut tally, Watch { keeps_events: true, ..watch })) {
         Ok(report) => (report, false),
         Err(panic) => {
             arena.renew();
@@ -120,7 +148,7 @@ fn watch(schedule: &Schedule, arena: &mut Arena, sample: Sample) -> (Report, boo
 fn nondeterminism(first: &Report, second: &Report) -> Failure {
     let (expected, actual) = (Value::Number(first.digest), Value::Number(second.digest));
     let violation = Violation::new(Check::Nondeterminism, "the digest of a second run", expected, actual);
-    Failure { violation, partition: None, remark: None, step: 0, recovery_step: "decide" }
+    Failure { violation, partition: None, remark: None, node: 0, step: 0, recovery_step: "decide" }
 }
 
 impl Replayed {
@@ -159,24 +187,25 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_is_narrowed_by_step_and_by_fault() {
+    fn a_replay_is_narrowed_by_fault_and_ends_behind_a_step() {
         let whole = schedule();
-        assert_eq!(narrowed(&whole, None, &[]), Ok(whole.clone()));
-        assert_eq!(narrowed(&whole, Some(2), &[]).expect("no fault is named").steps, whole.steps[..3]);
+        assert_eq!(narrowed(&whole, &[]), Ok(whole.clone()));
+        let ended = replay(whole.clone(), (Sample::EVERYTHING, Some(2)), &Expected::default(), None);
+        assert_eq!(ended.report.events.last().map(|event| event.step), Some(2));
         let first = suspects(&whole)[0];
-        let narrower = narrowed(&whole, None, &[first.to_string()]).expect("it is there");
+        let narrower = narrowed(&whole, &[first.to_string()]).expect("it is there");
         assert_eq!(narrower, without(&whole, &[first]));
     }
 
     #[test]
     fn a_fault_that_is_not_there_is_told_with_those_that_are() {
-        let error = narrowed(&schedule(), None, &["gamma-ray".to_owned()]).expect_err("no such fault");
+        let error = narrowed(&schedule(), &["gamma-ray".to_owned()]).expect_err("no such fault");
         assert!(error.starts_with("the schedule has no fault gamma-ray\nhint: it has "), "{error}");
     }
 
     #[test]
     fn a_world_is_the_same_on_memory_that_held_another_one() {
-        let replayed = replay(schedule(), Sample::EVERYTHING, None);
+        let replayed = replay(schedule(), (Sample::EVERYTHING, None), &Expected::default(), None);
         assert_eq!(replayed.difference, None);
         assert_eq!(replayed.reproduced(&Expected::default()), Reproduced::Unknown);
         let digest = Some(replayed.report.digest);

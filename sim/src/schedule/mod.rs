@@ -15,7 +15,9 @@ pub mod field;
 pub mod generate;
 mod parse;
 mod print;
+mod rename;
 pub mod scenario;
+pub mod simpler;
 pub mod step;
 pub mod tape;
 pub mod target;
@@ -41,7 +43,9 @@ pub use generate::{
 };
 pub use parse::{ParseError, ParseFault, parse, step_lines};
 pub use print::{print, print_schedule, print_step};
+pub use rename::renamed;
 pub use scenario::{Kills, Origin, SCHEMA, Scenario, Schedule};
+pub use simpler::{Extent, Simpler};
 pub use step::{
     AcceptLoss, Action, Append, BatchId, Interruption, LinkState, NodeId, OffsetRange, Place, Plant, Poll,
     Retain, Step,

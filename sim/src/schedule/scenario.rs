@@ -107,4 +107,6 @@ pub struct Origin {
     pub token: String,
     /// The check that failed.
     pub check: String,
+    /// Whether it fails only under what the token's seed draws of the sampled checks, and not under all.
+    pub is_drawn: bool,
 }

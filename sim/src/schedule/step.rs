@@ -46,6 +46,16 @@ impl Step {
         Self { node: NodeId(0), action, interruptions: Vec::new() }
     }
 
+    /// Every way in which the node goes down in the step.
+    pub fn crashes(&self) -> impl Iterator<Item = &Crash> {
+        let own = if let Action::Crash(crash) = &self.action { Some(crash) } else { None };
+        let inside = self.interruptions.iter().filter_map(|interruption| match interruption {
+            Interruption::Crash(inside) => Some(&inside.crash),
+            Interruption::Fault(_) => None,
+        });
+        own.into_iter().chain(inside)
+    }
+
     /// Whether the step only looks: `expect`, its siblings, and `either`. Such steps are not counted
     /// when schedules are compared by length.
     pub const fn is_expectation(&self) -> bool {

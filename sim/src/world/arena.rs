@@ -7,6 +7,7 @@ use recovery_core::observe::Workspace;
 use super::again::Moments;
 use super::event::Recorder;
 use super::image::WorldImage;
+use super::left::NodeLeft;
 use super::meter::Meter;
 use super::poll::Reading;
 use super::serve::Scratch;
@@ -29,6 +30,8 @@ pub struct Arena {
     pub image: Option<&'static WorldImage>,
     /// Another program, which every start is put to, too.
     pub trial: Option<Rc<Trial>>,
+    /// What the last world has left behind, node by node, if it was watched for that.
+    pub left: Vec<NodeLeft>,
     /// Measures the worlds that are run on it, if it is switched on.
     pub meter: Meter,
 }
@@ -48,6 +51,7 @@ impl Arena {
             moments: Moments::default(),
             image: None,
             trial: None,
+            left: Vec::new(),
             meter: Meter::OFF,
         }
     }

@@ -150,6 +150,11 @@ impl Recorder {
         self.note(EventCode::Hit, word(strike.cause.code()), file << 8 | strike.call as u64, position);
     }
 
+    /// The node that records belong to.
+    pub fn node(&self) -> u8 {
+        self.node
+    }
+
     /// The digest so far.
     pub fn digest(&self) -> u64 {
         self.hasher.digest()

@@ -50,6 +50,7 @@ impl World<'_> {
                     violation,
                     partition: Some(expectation.partition()),
                     remark: many.then(|| "no alternative holds; this is what one of them misses".to_owned()),
+                    node: self.recorder.node(),
                     step: self.step,
                     recovery_step: "decide",
                 });

@@ -50,7 +50,7 @@ pub(super) fn recover_linked(
     }
     partition.close(&disk);
     let namespace = expectation.namespace;
-    let told = BootTold { step: 0, namespace, facts, verdict, plan, remark: None };
+    let told = BootTold { node: 0, step: 0, namespace, facts, verdict, plan, remark: None };
     (told, look::image(&disk, components))
 }
 

@@ -16,6 +16,8 @@ pub struct Failure {
     pub partition: Option<Namespace>,
     /// What cannot be said in numbers: the words of a panic.
     pub remark: Option<String>,
+    /// The node, counted from 0.
+    pub node: u8,
     /// The step, counted from 0.
     pub step: u32,
     /// Where in recovery or in serving it broke (CONTRACTS 1).

@@ -12,6 +12,7 @@ use super::boot;
 use super::event::{EventCode, Recorder, word};
 use super::frozen::FrozenNode;
 use super::image::WorldImage;
+use super::left::NodeLeft;
 use super::meter::{Meter, Phase};
 use super::moment::{Moment, Pending};
 use super::node::{Lies, Node, Service, Slot};
@@ -44,7 +45,7 @@ pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Wat
             break;
         }
     }
-    world.end(arena, tally)
+    world.end(arena, tally, watch.keeps_disks)
 }
 
 /// The nodes of a schedule as they are found in front of step `at`, counted from 0; past the last, in the end.
@@ -58,7 +59,7 @@ pub fn freeze(schedule: &Schedule, arena: &mut Arena, at: u32, watch: Watch) -> 
         world.step(index, step, &mut tally);
     }
     let frozen = FrozenNode::of(&world.node, |_| true);
-    world.end(arena, &mut tally);
+    world.end(arena, &mut tally, false);
     vec![frozen]
 }
 
@@ -377,7 +378,7 @@ impl<'a> World<'a> {
         self.meter.enter(before);
     }
 
-    fn end(mut self, arena: &mut Arena, tally: &mut Tally) -> Report {
+    fn end(mut self, arena: &mut Arena, tally: &mut Tally, keeps_disks: bool) -> Report {
         self.meter.enter(Phase::Digest);
         self.outcome.disk(&self.node.disk);
         tally.worlds += 1;
@@ -393,6 +394,9 @@ impl<'a> World<'a> {
         };
         for slot in &mut self.node.slots {
             slot.service = Service::Down;
+        }
+        if keeps_disks {
+            arena.left = vec![NodeLeft::of(&self.node)];
         }
         self.meter.enter(Phase::Generate);
         arena.meter = self.meter;

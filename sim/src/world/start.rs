@@ -74,7 +74,7 @@ impl World<'_> {
         self.recorder.plan(&boot.plan);
         self.outcome.verdict(namespace, &boot.verdict);
         if let Some(told) = &mut self.told {
-            told.boot(self.step, namespace, boot);
+            told.boot((self.recorder.node(), self.step), namespace, boot);
         }
         if !self.node.slots[index].header.ledger {
             judge::count_without_ledger(&boot.verdict, tally);
@@ -164,6 +164,7 @@ impl World<'_> {
                 violation,
                 partition: Some(self.node.slots[index].header.namespace),
                 remark: boot.remark(),
+                node: self.recorder.node(),
                 step: self.step,
                 recovery_step: boot.recovery_step(),
             });

@@ -18,6 +18,8 @@ use crate::disk::{Event as DiskEvent, Node, SimDisk, View};
 /// A start of a partition, as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootTold {
+    /// The node, counted from 0.
+    pub node: u8,
     /// The step, counted from 0.
     pub step: u32,
     /// Which partition.
@@ -64,8 +66,9 @@ pub struct Told {
 
 impl Told {
     /// Takes in a start.
-    pub(super) fn boot(&mut self, step: u32, namespace: Namespace, boot: &Boot) {
+    pub(super) fn boot(&mut self, (node, step): (u8, u32), namespace: Namespace, boot: &Boot) {
         self.boots.push(BootTold {
+            node,
             step,
             namespace,
             facts: boot.facts.clone(),

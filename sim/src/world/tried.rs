@@ -47,7 +47,8 @@ impl World<'_> {
         for (violation, remark) in tried.violations {
             let partition = Some(namespace);
             let (step, recovery_step) = (self.step, RECOVERY_STEP);
-            self.failures.push(Failure { violation, partition, remark, step, recovery_step });
+            let node = self.recorder.node();
+            self.failures.push(Failure { violation, partition, remark, node, step, recovery_step });
         }
     }
 }

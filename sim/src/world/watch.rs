@@ -14,11 +14,13 @@ pub struct Watch {
     pub plants_promise: bool,
     /// The world ends behind this step, counted from 0, and the report says where it stands then.
     pub until: Option<u32>,
+    /// Whether what the nodes leave behind is kept in the arena ([`super::Arena::left`]).
+    pub keeps_disks: bool,
 }
 
 impl Watch {
     /// What a run of seeds wants: some checks, and nothing kept.
     pub const fn of(sample: Sample) -> Self {
-        Self { keeps_events: false, sample, plants_promise: false, until: None }
+        Self { keeps_events: false, sample, plants_promise: false, until: None, keeps_disks: false }
     }
 }

@@ -3,6 +3,7 @@
 
 mod merge;
 mod outcomes;
+mod replay;
 mod resume;
 mod subject;
 

@@ -142,7 +142,7 @@ impl<'a> Reporting<'a> {
         let file = folder.join(format!("{name}.kdl"));
         let violation = &failed.failure.violation;
         let check = violation.check.code().to_owned();
-        let origin = failed.token.map(|token| Origin { token: token.to_string(), check });
+        let origin = failed.token.map(|token| Origin { token: token.to_string(), check, is_drawn: false });
         let scenario =
             Scenario { origin, ..Scenario::untold(violation.to_string(), failed.schedule.clone()) };
         fs::write(&file, print(&scenario))?;

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::partition::partition;
 use super::{VERSION, digest, failure_fields};
 use crate::command::source::Source;
+use crate::report::explain::{VerdictRow, headline, most, place_words, strip, timeline_rows, verdict_rows};
 use crate::report::lines::DifferenceLine;
 use crate::report::timeline::{code_word, sentence};
+use crate::run::explain::Explanation;
 use crate::run::one::Counterfactual;
 use crate::run::replay::Replayed;
 use crate::schedule::token::Commit;
@@ -25,14 +27,45 @@ pub fn replay(source: &Source, built_from: Commit, replayed: &Replayed) -> Value
         "reproduced": replayed.reproduced(&source.expected).code(),
         "failures": failures, "boots": boots(report), "timeline": timeline(report),
         "counterfactuals": replayed.counterfactuals.iter().map(counterfactual).collect::<Vec<Value>>(),
+        "explanation": replayed.explanation.as_ref().map(|found| explanation(found, replayed)),
         "difference": replayed.difference.map(DifferenceLine::from),
     })
+}
+
+/// Why it failed.
+fn explanation(explanation: &Explanation, replayed: &Replayed) -> Value {
+    let rows = timeline_rows(explanation, replayed);
+    let timeline = rows.iter().map(|row| json!({ "step": row.step, "sentence": row.text }));
+    let most = most(&explanation.moments);
+    let strips = explanation.moments.iter().map(|moment| {
+        let drawn = strip(moment, most);
+        json!({ "when": moment.when, "log_bytes": drawn.log_bytes, "letters": drawn.letters() })
+    });
+    let facts = explanation.facts.iter().map(|row| {
+        json!({
+            "segment": row.segment.map(recovery_core::units::SegmentStart::get), "what": row.what, "recovery": row.recovery, "truth": row.truth, "differs": row.differs,
+        })
+    });
+    let fields = explanation.window.iter().flat_map(|window| &window.fields);
+    let fields = fields.map(|row| json!({ "field": row.field, "found": row.found, "written": row.written }));
+    json!({
+        "headline": headline(explanation), "place": explanation.place.as_ref().map(place_words),
+        "timeline": timeline.collect::<Vec<Value>>(), "strips": strips.collect::<Vec<Value>>(),
+        "facts": facts.collect::<Vec<Value>>(),
+        "header_position": explanation.window.as_ref().map(|window| window.position),
+        "header": fields.collect::<Vec<Value>>(),
+        "without": verdict_rows(explanation, replayed).iter().map(without).collect::<Vec<Value>>(),
+    })
+}
+
+fn without(row: &VerdictRow) -> Value {
+    json!({ "left_out": row.left_out, "verdict": row.verdict, "decisive": row.is_decisive })
 }
 
 /// One object a start of a node.
 fn boots(report: &Report) -> Vec<Value> {
     let told: &[BootTold] = report.told.as_ref().map_or(&[], |told| told.boots.as_slice());
-    told.chunk_by(|left, right| left.step == right.step).map(boot).collect()
+    told.chunk_by(|left, right| (left.step, left.node) == (right.step, right.node)).map(boot).collect()
 }
 
 fn boot(partitions: &[BootTold]) -> Value {
@@ -47,7 +80,7 @@ fn boot(partitions: &[BootTold]) -> Value {
         })
         .collect();
     json!({
-        "node": 0, "step": partitions[0].step,
+        "node": partitions[0].node, "step": partitions[0].step,
         "partitions": partitions.iter().map(partition).collect::<Vec<Value>>(), "plan": plan,
     })
 }

@@ -3,15 +3,22 @@
 use serde_json::{Value, json};
 
 use super::VERSION;
-use crate::command::shrink::ShrinkReport;
-use crate::run::shrink::Extent;
+use crate::command::shrink::{ShrinkReport, Verified};
+use crate::schedule::Extent;
 
 /// What shrinking came to.
 pub fn shrink(report: &ShrinkReport) -> Value {
-    let extent = |extent: Extent| json!({ "steps": extent.steps, "faults": extent.faults });
+    let extent = |extent: Extent| {
+        json!({
+            "steps": extent.steps, "faults": extent.faults, "batches": extent.batches, "bytes": extent.bytes,
+        })
+    };
     json!({
-        "type": "shrink", "version": VERSION, "from": extent(report.from), "to": extent(report.to),
-        "runs": report.runs, "seconds": report.seconds, "check": report.class.check.code(),
-        "recovery_step": report.class.recovery_step, "verified": report.is_verified, "file": report.file,
+        "type": "shrink", "version": VERSION, "title": report.title, "from": extent(report.from),
+        "to": extent(report.to), "lines": report.steps, "runs": report.runs, "seconds": report.seconds,
+        "cut_short": report.is_cut_short, "check": report.class.check.code(),
+        "recovery_step": report.class.recovery_step, "sentence": report.sentence,
+        "verified": report.verified != Verified::No, "missed": report.verified == Verified::WithMisses,
+        "file": report.file,
     })
 }

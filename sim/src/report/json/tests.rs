@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{expect, export, replay, self_check, self_check_summary, shrink, verdicts};
 use crate::command::export::ExportReport;
-use crate::command::shrink::ShrinkReport;
+use crate::command::shrink::{ShrinkReport, Verified};
 use crate::command::source::Source;
 use crate::command::verdicts::VerdictsReport;
 use crate::exit::Exit;
@@ -71,7 +71,7 @@ fn a_failure() -> Failure {
     let violation =
         Violation::new(Check::I06, "a batch", crate::oracle::Value::Number(1), crate::oracle::Value::None)
             .at(3..4);
-    Failure { violation, partition: None, remark: None, step: 2, recovery_step: "decide" }
+    Failure { violation, partition: None, remark: None, node: 0, step: 2, recovery_step: "decide" }
 }
 
 /// A line as a program reads it, after it was held to the page and to what reads it back here.
@@ -173,7 +173,12 @@ fn replayed_file(name: &str, record: &str) -> Value {
     std::fs::write(path.with_extension("json"), record).expect("it takes a file");
     let source = Source::read(path.to_str().expect("a plain path"), None, Checks::Default)
         .expect("what is printed reads");
-    let replayed = crate::run::replay::replay(source.scenario.schedule.clone(), source.sample, None);
+    let replayed = crate::run::replay::replay(
+        source.scenario.schedule.clone(),
+        (source.sample, None),
+        &source.expected,
+        None,
+    );
     replay(&source, Commit::Unknown, &replayed)
 }
 
@@ -202,14 +207,18 @@ fn a_replay_says_whether_it_is_what_was_recorded() {
 
 #[test]
 fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
-    let extent = crate::run::shrink::Extent { steps: 3, faults: 1 };
+    let extent = crate::schedule::Extent { steps: 3, faults: 1, ..Default::default() };
     check(&shrink(&ShrinkReport {
         from: extent,
         to: extent,
+        title: "something broke".to_owned(),
+        steps: vec!["start".to_owned()],
         runs: 5,
         seconds: 0.5,
         class: FailureClass { check: Check::I06, recovery_step: "decide" },
-        is_verified: true,
+        sentence: "one should be two".to_owned(),
+        is_cut_short: false,
+        verified: Verified::Yes,
         file: "a.kdl".to_owned(),
     }));
 }

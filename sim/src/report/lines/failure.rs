@@ -79,7 +79,7 @@ impl FailureLine {
             check: violation.check.code().to_owned(),
             step: failure.step,
             recovery_step: failure.recovery_step.to_owned(),
-            node: 0,
+            node: failure.node.into(),
             partition: failure.partition.map(|namespace| namespace.to_string()),
             segment: violation.segment.map(recovery_core::units::SegmentStart::get),
             range: violation.range.as_ref().map(|range| [range.start, range.end]),

@@ -11,7 +11,7 @@ mod text;
 mod verdicts;
 
 pub use export::export;
-pub use replay::replay;
+pub use replay::{replay, replay_end, replay_step};
 pub use run::{failure, run_started};
 pub use self_check::{self_check, self_check_summary};
 pub use shrink::shrink;

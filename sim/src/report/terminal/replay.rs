@@ -1,4 +1,4 @@
-//! One schedule step by step, with what each came to.
+//! A replay: why it failed, or one schedule step by step, with what each came to.
 
 use std::io::{self, Write};
 
@@ -7,6 +7,7 @@ use recovery_core::decide::Action;
 use super::run::parted;
 use super::text::{counted, item, paragraph};
 use crate::command::source::Source;
+use crate::report::explain::explanation;
 use crate::report::lines::DifferenceLine;
 use crate::report::timeline::{is_detail, sentence};
 use crate::run::replay::{Replayed, Reproduced};
@@ -15,7 +16,8 @@ use crate::schedule::token::Commit;
 use crate::world::BootTold;
 use crate::world::event::EventCode;
 
-/// A schedule step by step, with what each came to; with `full`, every storage call too.
+/// A replay: why it failed, or step by step where nothing failed; with `full` step by step and every storage
+/// call too.
 ///
 /// # Errors
 ///
@@ -27,6 +29,29 @@ pub fn replay(
     replayed: &Replayed,
     full: bool,
 ) -> io::Result<()> {
+    begin(out, source, built_from, replayed)?;
+    if let Some(found) = replayed.explanation.as_ref().filter(|_| !full) {
+        writeln!(out)?;
+        explanation(out, found, replayed)?;
+        if let Some(difference) = replayed.difference {
+            parted(out, &DifferenceLine::from(difference))?;
+        }
+        writeln!(out)?;
+        return summary(out, source, replayed);
+    }
+    let count = u32::try_from(replayed.schedule.steps.len()).expect("a schedule is short");
+    let ended = replayed.until.map_or(count, |until| count.min(until + 1));
+    for index in 0..ended {
+        replay_step(out, replayed, index, full)?;
+    }
+    // A world with hosts goes on until all is well.
+    if replayed.report.events.iter().any(|event| event.step == count) {
+        step(out, replayed, (count, "then", "faults end, links come up, and every node starts"), full)?;
+    }
+    replay_end(out, source, replayed)
+}
+
+fn begin(out: &mut dyn Write, source: &Source, built_from: Commit, replayed: &Replayed) -> io::Result<()> {
     let world = &replayed.schedule.world;
     let of = source.commit.map_or(String::new(), |commit| format!(" of commit {commit}"));
     let (name, title) = (source.file.as_ref().or(source.token.as_ref()), &source.scenario.title);
@@ -38,16 +63,17 @@ pub fn replay(
         let ledger = if partition.ledger { "with a ledger" } else { "without a ledger" };
         paragraph(out, "", &format!("{} {}, {ledger}", partition.namespace, partition.durability.code()))?;
     }
-    let last = u32::try_from(replayed.schedule.steps.len()).expect("a schedule is short");
-    for index in 0..last {
-        let line = print_step(&replayed.schedule.steps[index as usize]);
-        step(out, replayed, (index, &format!("step {index}"), line.trim_end()), full)?;
-    }
-    // A world with hosts goes on until all is well.
-    if replayed.report.events.iter().any(|event| event.step == last) {
-        step(out, replayed, (last, "then", "faults end, links come up, and every node starts"), full)?;
-    }
-    end(out, source, replayed)
+    Ok(())
+}
+
+/// One step, with what it came to.
+///
+/// # Errors
+///
+/// When the stream cannot be written.
+pub fn replay_step(out: &mut dyn Write, replayed: &Replayed, index: u32, full: bool) -> io::Result<()> {
+    let line = print_step(&replayed.schedule.steps[index as usize]);
+    step(out, replayed, (index, &format!("step {index}"), line.trim_end()), full)
 }
 
 fn step(
@@ -118,7 +144,12 @@ fn boot(out: &mut dyn Write, boot: &BootTold) -> io::Result<()> {
     Ok(())
 }
 
-fn end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<()> {
+/// What a replay that was shown step by step came to.
+///
+/// # Errors
+///
+/// When the stream cannot be written.
+pub fn replay_end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<()> {
     let report = &replayed.report;
     if !replayed.counterfactuals.is_empty() {
         let names = |keeps: fn(&crate::run::one::Counterfactual) -> bool| {
@@ -136,6 +167,11 @@ fn end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<
     if let Some(difference) = replayed.difference {
         parted(out, &DifferenceLine::from(difference))?;
     }
+    summary(out, source, replayed)
+}
+
+fn summary(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<()> {
+    let report = &replayed.report;
     let failures = report.failures.len() as u64;
     let held = if failures == 0 { "all held".to_owned() } else { counted(failures, "violation") };
     let reproduced = match replayed.reproduced(&source.expected) {

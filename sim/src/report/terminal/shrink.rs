@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::text::{counted, hint, paragraph};
-use crate::command::shrink::ShrinkReport;
+use super::text::{counted, hint, item, paragraph};
+use crate::command::shrink::{ShrinkReport, Verified};
+use crate::schedule::Extent;
 
 /// What shrinking came to.
 ///
@@ -11,13 +12,31 @@ use crate::command::shrink::ShrinkReport;
 ///
 /// When the stream cannot be written.
 pub fn shrink(out: &mut dyn Write, report: &ShrinkReport) -> io::Result<()> {
-    let (from, to) = (report.from, report.to);
-    let (steps, faults) = (counted(to.steps as u64, "step"), counted(to.faults as u64, "fault"));
-    let text = format!("from {} to {steps}, from {} to {faults}", from.steps, from.faults);
-    paragraph(out, "Shrunk", &text)?;
+    paragraph(out, "Before", &extent(report.from))?;
+    paragraph(out, "After", &extent(report.to))?;
+    paragraph(out, "Shrunk", &report.title)?;
+    for step in &report.steps {
+        item(out, "", step)?;
+    }
+    let (check, recovery_step) = (report.class.check.code(), report.class.recovery_step);
+    paragraph(out, "Fails", &format!("by {check} in {recovery_step}, as before"))?;
+    paragraph(out, "", &report.sentence)?;
+    let verified = match report.verified {
+        Verified::Yes => "read back and replayed, it still fails so",
+        Verified::WithMisses => {
+            "read back and replayed, it still fails so; some step of it hits nothing, which sim scenarios \
+             will not take"
+        }
+        Verified::No => "read back and replayed, it does NOT fail so: this is a bug of sim shrink",
+    };
+    let end = if report.is_cut_short { "; the budget ended it, it may become simpler" } else { "" };
     let (runs, seconds) = (counted(report.runs, "world"), report.seconds);
-    let fails = format!("it fails by {} in {}", report.class.check.code(), report.class.recovery_step);
-    let verified = if report.is_verified { "read back, it still does" } else { "read back, it does NOT" };
-    paragraph(out, "Summary", &format!("{fails}; {verified}; {runs} in {seconds:.1} s"))?;
+    paragraph(out, "Summary", &format!("{verified}; {runs} in {seconds:.1} s{end}"))?;
     hint(out, "replay", &format!("cargo sim replay {}", report.file))
+}
+
+fn extent(extent: Extent) -> String {
+    let (steps, faults) = (counted(extent.steps, "step"), counted(extent.faults, "fault"));
+    let (batches, bytes) = (counted(extent.batches, "batch"), counted(extent.bytes, "payload byte"));
+    format!("{steps}, of them {faults}; {batches} of {bytes}")
 }

@@ -121,7 +121,8 @@ fn top_node(draft: &mut Draft, node: &KdlNode) -> Read<()> {
             once(&mut draft.kills, kills, &reader)?;
         }
         "origin" => {
-            let origin = Origin { token: reader.required("token")?, check: reader.required("check")? };
+            let (token, check) = (reader.required("token")?, reader.required("check")?);
+            let origin = Origin { token, check, is_drawn: reader.property_or("drawn", false)? };
             once(&mut draft.origin, origin, &reader)?;
         }
         "world" => {

@@ -60,7 +60,8 @@ fn some_texts(name: &str, texts: &[String]) -> Option<Node> {
 }
 
 fn origin(origin: &Origin) -> Node {
-    Node::new("origin").set_text("token", &origin.token).set_text("check", &origin.check)
+    let node = Node::new("origin").set_text("token", &origin.token).set_text("check", &origin.check);
+    if origin.is_drawn { node.set_flag("drawn", true) } else { node }
 }
 
 fn world(world: &WorldHeader) -> Node {

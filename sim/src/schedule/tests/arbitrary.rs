@@ -397,7 +397,11 @@ pub(super) fn scenario() -> BoxedStrategy<Scenario> {
         vec(text(), 1..3).prop_map(Kills::Mutants),
         text().prop_map(Kills::None),
     ];
-    let origin = of((text(), text()).prop_map(|(token, check)| Origin { token, check }));
+    let origin = of((text(), text(), any::<bool>()).prop_map(|(token, check, is_drawn)| Origin {
+        token,
+        check,
+        is_drawn,
+    }));
     let told = (text(), vec(text(), 0..3), vec(text(), 0..3), vec(text(), 0..3));
     (told, kills, origin, world(), steps())
         .prop_map(|((title, stories, findings, reports), kills, origin, world, steps)| Scenario {

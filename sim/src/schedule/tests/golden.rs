@@ -120,7 +120,7 @@ fn a_header_with_every_default_spelt_out_prints_without_them() {
     let scenario = read(HEADER);
     let token = "tm1-5eed-rmfasmn1-g3-9f3c2a1b".to_owned();
     assert_eq!(scenario.kills, Kills::Mutants(vec!["mutant-id".to_owned()]));
-    assert_eq!(scenario.origin, Some(Origin { token, check: "I06".to_owned() }));
+    assert_eq!(scenario.origin, Some(Origin { token, check: "I06".to_owned(), is_drawn: false }));
     let printed = print(&scenario);
     let world = printed.lines().skip_while(|line| !line.starts_with("world")).collect::<Vec<_>>().join("\n");
     assert_eq!(

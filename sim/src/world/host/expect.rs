@@ -26,6 +26,7 @@ impl HostWorld<'_> {
                     partition: Some(expectation.partition()),
                     remark: (alternatives.len() > 1)
                         .then(|| "no alternative holds; this is what one of them misses".to_owned()),
+                    node: self.recorder.node(),
                     step: self.step,
                     recovery_step: "decide",
                 }

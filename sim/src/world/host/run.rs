@@ -16,6 +16,7 @@ use crate::schedule::{Fault, Interruption, Schedule, Step};
 use crate::world::arena::Arena;
 use crate::world::event::{EventCode, Recorder, word};
 use crate::world::frozen::FrozenNode;
+use crate::world::left::NodeLeft;
 use crate::world::meter::{Meter, Phase};
 use crate::world::moment::{Moment, Pending};
 use crate::world::node::{Service, Slot};
@@ -51,6 +52,7 @@ pub(super) struct HostWorld<'a> {
     pub(super) told: Option<Told>,
     pending: Option<Pending>,
     until: Option<u32>,
+    keeps_disks: bool,
     moment: Option<Moment>,
     plants_promise: bool,
 }
@@ -137,6 +139,7 @@ impl<'a> HostWorld<'a> {
             told: watch.keeps_events.then(Told::default),
             pending: None,
             until: watch.until,
+            keeps_disks: watch.keeps_disks,
             moment: None,
             plants_promise: watch.plants_promise,
         };
@@ -360,7 +363,8 @@ impl<'a> HostWorld<'a> {
         recovery_step: &'static str,
         remark: Option<String>,
     ) {
-        self.failures.push(Failure { violation, partition, remark, step: self.step, recovery_step });
+        let node = self.recorder.node();
+        self.failures.push(Failure { violation, partition, remark, node, step: self.step, recovery_step });
     }
 
     /// Something came to no end.
@@ -399,6 +403,9 @@ impl<'a> HostWorld<'a> {
             told: self.told,
             moment: self.moment,
         };
+        if self.keeps_disks {
+            arena.left = self.members.iter().map(|member| NodeLeft::of(&member.node)).collect();
+        }
         self.meter.enter(Phase::Generate);
         arena.meter = self.meter;
         arena.disks.extend(self.members.into_iter().map(|member| {

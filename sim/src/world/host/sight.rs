@@ -243,7 +243,7 @@ impl HostWorld<'_> {
             let code = word(judge::verdict_code(&boot.verdict));
             let next = boot.verdict.next_offset.map_or(u64::MAX, recovery_core::units::Offset::get);
             if let Some(told) = &mut self.told {
-                told.boot(self.step, key.namespace, boot);
+                told.boot((self.recorder.node(), self.step), key.namespace, boot);
             }
             self.outcome.verdict(key.namespace, &boot.verdict);
             self.recorder.note(EventCode::Verdict, key.namespace.packed(), code, next);

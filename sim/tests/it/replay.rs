@@ -1,0 +1,131 @@
+//! A failing schedule as a person works with it: replayed, looked into, shrunk, and kept.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use super::{run, scratch};
+
+/// What fails is an expectation that is wrong on purpose: no bug has to be planted for it.
+const FAILING: &str = r#"
+scenario "more is expected than was written" version=1
+world filesystem="xfs" regime="unlimited" {
+    partition "4/2/7" durability="synced"
+}
+steps {
+    append "4/2/7" batch=5 messages=2 payload=300
+    flush "4/2/7"
+    poll "4/2/7" from=0 count=2
+    crash "power" survive="none"
+    start
+    expect "4/2/7" next-offset=9
+}
+"#;
+
+fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    (text(&output.stdout), text(&output.stderr))
+}
+
+fn file(directory: &Path) {
+    fs::write(directory.join("fails.kdl"), FAILING).expect("it takes a file");
+}
+
+#[track_caller]
+fn check_mistake(directory: &Path, arguments: &[&str], (status, words): (i32, &str)) {
+    let output = run(directory, arguments);
+    let (out, err) = texts(&output);
+    assert_eq!((output.status.code(), out.as_str()), (Some(status), ""), "{err}");
+    assert!(err.starts_with("error: ") && err.contains(words), "{err}");
+}
+
+#[test]
+fn a_failure_is_shrunk_to_a_file_that_is_left_as_it_is() {
+    let directory = scratch();
+    let path = directory.path();
+    file(path);
+    let shrunk = run(path, &["shrink", "fails.kdl", "-o", "short.kdl", "--seconds", "600"]);
+    let (out, _) = texts(&shrunk);
+    assert_eq!(shrunk.status.code(), Some(0), "{out}");
+    assert!(out.contains("Before  5 steps, of them 0 faults; 1 batch of 600 payload bytes"), "{out}");
+    assert!(out.contains("After  4 steps, of them 0 faults; 1 batch of 200 payload bytes"), "{out}");
+    let short = fs::read_to_string(path.join("short.kdl")).expect("it was written");
+    assert!(
+        short.contains("append \"1/1/0\" batch=0 messages=2\n") && short.contains("crash \"process\"\n"),
+        "{short}"
+    );
+    assert_eq!(run(path, &["replay", "short.kdl"]).status.code(), Some(1));
+    assert_eq!(
+        run(path, &["shrink", "short.kdl", "-o", "again.kdl", "--seconds", "600"]).status.code(),
+        Some(0)
+    );
+    assert_eq!(fs::read_to_string(path.join("again.kdl")).expect("it was written"), short);
+}
+
+#[test]
+fn a_replay_leaves_disks_as_files() {
+    let directory = scratch();
+    let path = directory.path();
+    file(path);
+    let arguments = ["replay", "fails.kdl", "--until", "1", "--dump", "disks"];
+    assert_eq!(run(path, &arguments).status.code(), Some(0));
+    let log = |view: &str| {
+        let below = "streams/4/topics/2/partitions/7/00000000000000000000.log";
+        fs::metadata(path.join("disks/node-0").join(view).join(below)).expect("it was written").len()
+    };
+    assert_eq!((log("visible"), log("durable")), (952, 952));
+    check_mistake(path, &arguments, (2, "disks is not empty"));
+}
+
+#[test]
+fn a_replay_goes_step_by_step() {
+    let directory = scratch();
+    file(directory.path());
+    let output = run(directory.path(), &["replay", "fails.kdl", "--step", "--until", "4"]);
+    let (out, _) = texts(&output);
+    assert_eq!(output.status.code(), Some(0));
+    let strips: Vec<&str> = out.lines().filter(|line| line.contains("node 0 4/2/7 segment 0 ")).collect();
+    // What is not flushed is not there.
+    let there: Vec<bool> = strips.iter().map(|strip| strip.contains("PPPP")).collect();
+    assert_eq!(there, [false, true, true, true, true], "{out}");
+    assert!(!out.contains("  step 5"), "{out}");
+}
+
+#[test]
+fn mistakes_are_told_with_what_to_do() {
+    let directory = scratch();
+    let path = directory.path();
+    file(path);
+    fs::write(path.join("holds.kdl"), FAILING.replace("next-offset=9", "next-offset=2"))
+        .expect("it takes a file");
+    let shrink = ["shrink", "holds.kdl", "-o", "short.kdl"];
+    check_mistake(path, &shrink, (4, "nothing to shrink\nhint: cargo sim replay holds.kdl"));
+    assert!(!path.join("short.kdl").exists());
+    let shrink = ["shrink", "fails.kdl", "-o", "nowhere/short.kdl"];
+    check_mistake(path, &shrink, (2, "there is no directory nowhere"));
+    check_mistake(path, &["shrink", "fails.kdl", "-o", "."], (2, "is a directory\nhint: "));
+    check_mistake(
+        path,
+        &["replay", "fails.kdl", "--until", "99"],
+        (2, "no step 99\nhint: its last one is 5"),
+    );
+    let without = ["replay", "fails.kdl", "--without", "noise"];
+    check_mistake(path, &without, (2, "no fault noise\nhint: it has none"));
+    check_mistake(path, &["replay", "tm1-nothing"], (2, "no file of that name"));
+}
+
+/// What `docs/replaying.md` shows as failing is planted: without the bug every story of it holds.
+#[test]
+fn the_stories_of_the_page_hold_without_the_bug() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/replaying.md");
+    let page = fs::read_to_string(page).expect("the page is there");
+    let stories: Vec<&str> =
+        page.split("```kdl\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(stories.len(), 3);
+    let directory = scratch();
+    for story in stories {
+        fs::write(directory.path().join("story.kdl"), story).expect("it takes a file");
+        let output = run(directory.path(), &["scenarios", "story.kdl"]);
+        assert_eq!(output.status.code(), Some(0), "{story}{:?}", texts(&output));
+    }
+}
