@@ -246,9 +246,15 @@ pub struct Mutants {
     /// Only this bug; may be given more than once.
     #[arg(long, value_name = "ID")]
     pub only: Vec<String>,
+    /// Only so many, drawn by the commit: one of each target first.
+    #[arg(long, value_name = "N", conflicts_with = "only")]
+    pub sample: Option<usize>,
     /// Leave each program that was built at DIR/ID/sim.
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// Write what came of them into snapshots/kill-table.tsv instead of comparing with it.
+    #[arg(long)]
+    pub accept: bool,
     /// JSON Lines on stdout, the summary last.
     #[arg(long)]
     pub json: bool,

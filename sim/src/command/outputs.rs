@@ -7,17 +7,15 @@ use std::path::Path;
 
 use crate::oracle::sample::Checks;
 use crate::report::annotations::annotations;
-use crate::report::html::{self, KillTable, Scene};
+use crate::report::html::{self, Scene};
 use crate::report::junit;
 use crate::report::whole::Whole;
 use crate::run::one::{sample_of, schedule_of};
 use crate::run::replay::twice;
 use crate::schedule::token::Token;
 use crate::schedule::word::Word;
+use crate::subject::kill_table::{FILE, KillTable};
 use crate::world::{Arena, Watch, WorldImage};
-
-/// The table of planted bugs, where it was kept.
-const KILL_TABLE: &str = "snapshots/kill-table.tsv";
 
 /// Groups whose first failing seed is shown step by step.
 const SCENES: usize = 24;
@@ -65,8 +63,8 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
 }
 
 fn kill_table() -> io::Result<KillTable> {
-    match fs::read_to_string(KILL_TABLE) {
-        Ok(text) => Ok(KillTable::read(&text)),
+    match fs::read_to_string(FILE) {
+        Ok(text) => KillTable::read(&text).map_err(|error| io::Error::other(format!("{FILE}: {error}"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(KillTable::default()),
         Err(error) => Err(error),
     }

@@ -1,40 +1,30 @@
-//! Builds a program with a planted bug and finds out what kills it.
+//! Finds out what kills a program with a planted bug.
 //!
 //! Promises: a kill is the *named* check firing; a red seed of another check, a compile error and a program
 //! that does not end are none. Seeds start at fixed places, the same for every bug, and are never tuned to
-//! one. Leaves out: planting, and what a person is shown.
+//! one; seeds kill only if they do from each of them. Every scenario runs against every bug, which is what
+//! confirms that a scenario kills what it says. Leaves out: planting, building, and what a person is shown.
 
-use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::io;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
 use super::mutant::Mutant;
+use super::planted::{Heard, listen};
 
-/// Silence after which a program counts as hung. Its own steps are budgeted, so it never is by design; this
-/// only keeps a broken one from holding up the rest.
-const SILENCE: Duration = Duration::from_mins(5);
+/// The first seeds of every bug's runs.
+pub const STARTS: [u64; 3] = [1, 1_000_000, 1_000_000_000];
 
-/// The profile that is made for fast rebuilds.
-const PROFILE: &str = "mutants";
+/// The check of an expectation that a scenario states: what the scenario is about, so its failure kills.
+const EXPECTATION: &str = "expect";
 
 /// What became of a planted bug.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The named check fired.
-    Killed {
-        /// Which.
-        by: String,
-        /// How: `seed`, `scenario` or `self-check`.
-        how: &'static str,
-        /// Worlds up to and with the first kill, where seeds killed it.
-        seeds: Option<u64>,
-        /// The token of that seed.
-        token: Option<String>,
-    },
+    Killed(Kill),
     /// Nothing noticed.
     Survived,
     /// Something noticed, and it was not what was named.
@@ -56,11 +46,24 @@ pub enum Fate {
     Hung,
 }
 
+/// How a planted bug died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kill {
+    /// The check, the part of the self-check or the goal.
+    pub by: String,
+    /// What showed it: `seed`, `scenario`, `self-check` or `reach`.
+    pub how: &'static str,
+    /// Worlds up to and with the first kill, from the worst start, where seeds killed it.
+    pub seeds: Option<u64>,
+    /// The token of the first kill from the first start.
+    pub token: Option<String>,
+}
+
 impl Fate {
     /// The permanent word for this fate.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Killed { .. } => "killed",
+            Self::Killed(_) => "killed",
             Self::Survived => "survived",
             Self::WrongCheck { .. } => "wrong-check",
             Self::Stale { .. } => "stale",
@@ -68,162 +71,177 @@ impl Fate {
             Self::Hung => "hung",
         }
     }
-}
 
-/// Builds the program in `tree`, with everything that is built kept in `target`.
-///
-/// # Errors
-///
-/// The first error of the compiler, in the value; when the compiler cannot be run, outside of it.
-pub fn build(tree: &Path, target: &Path) -> io::Result<Result<PathBuf, String>> {
-    let output = Command::new("cargo")
-        .args(["build", "--quiet", "--locked", "--package", "sim", "--bin", "sim", "--profile", PROFILE])
-        .current_dir(tree)
-        .env("CARGO_TARGET_DIR", target)
-        // Warnings about what a bug leaves unused are no concern of ours.
-        .env("RUSTFLAGS", "--cap-lints=warn")
-        .output()?;
-    if output.status.success() {
-        return Ok(Ok(target.join(PROFILE).join("sim")));
+    /// Whether there was a program to run.
+    pub const fn has_program(&self) -> bool {
+        match self {
+            Self::Killed(_) | Self::Survived | Self::WrongCheck { .. } | Self::Hung => true,
+            Self::Stale { .. } | Self::Unbuildable { .. } => false,
+        }
     }
-    let text = String::from_utf8_lossy(&output.stderr);
-    let first = text.lines().find(|line| line.starts_with("error")).unwrap_or("no error was printed");
-    Ok(Err(first.to_owned()))
 }
 
-/// Finds out what kills the program, by everything that its bug names.
+/// The command that runs a bug's worlds from one start: the same for the sources without any bug.
+pub fn seeds_command(program: &Path, replicas: &str, from_seed: u64, seeds: u64, out: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(["run", "--json", "--size", "mixed", "--regime", "mixed", "--per-group", "1"]);
+    command.args(["--replicas", replicas]);
+    command.args(["--from-seed", &from_seed.to_string(), "--seeds", &seeds.to_string()]);
+    command.arg("--out").arg(out);
+    command
+}
+
+/// Finds out what kills the program, by everything that its bug names; and which scenarios do.
 ///
 /// # Errors
 ///
 /// When the program cannot be run.
-pub fn judge(program: &Path, mutant: &Mutant, from_seed: u64, out: &Path) -> io::Result<Fate> {
-    let names_checks = mutant.killed_by.iter().any(|name| !name.contains(':'));
-    let names_parts = mutant.killed_by.iter().any(|name| name.starts_with("self-check:"));
-    let mut wrong = None;
-    for (is_asked, ask) in [
-        (names_checks, by_seeds as Ask),
-        (names_checks, by_scenarios as Ask),
-        (names_parts, by_self_check as Ask),
-    ] {
-        if !is_asked {
-            continue;
-        }
-        match ask(program, mutant, from_seed, out)? {
-            Fate::Survived => {}
-            Fate::WrongCheck { by } => wrong = wrong.or(Some(by)),
-            fate @ (Fate::Killed { .. } | Fate::Stale { .. } | Fate::Unbuildable { .. } | Fate::Hung) => {
-                return Ok(fate);
-            }
-        }
+pub fn judge(program: &Path, mutant: &Mutant, out: &Path) -> io::Result<(Fate, Vec<String>)> {
+    let mut hunt = Hunt { program, mutant, out, other: None, is_silent: false };
+    let mut kill = None;
+    if mutant.dies_by_check() {
+        kill = hunt.by_seeds()?;
     }
-    Ok(wrong.map_or(Fate::Survived, |by| Fate::WrongCheck { by }))
-}
-
-/// One way to look for a kill.
-type Ask = fn(&Path, &Mutant, u64, &Path) -> io::Result<Fate>;
-
-fn by_seeds(program: &Path, mutant: &Mutant, from_seed: u64, out: &Path) -> io::Result<Fate> {
-    let mut command = Command::new(program);
-    command.args(["run", "--json", "--size", "mixed", "--per-group", "1"]);
-    command.args(["--from-seed", &from_seed.to_string(), "--seeds", &mutant.seeds.to_string()]);
-    command.arg("--out").arg(out);
-    let mut first_other = None;
-    let ended = read_lines(command, &mut |line| {
-        if line["type"] != "failure" {
-            return None;
-        }
-        let check = line["check"].as_str().unwrap_or_default().to_owned();
-        if !mutant.killed_by.contains(&check) {
-            first_other.get_or_insert(check);
-            return None;
-        }
-        let seeds = line["seed"].as_u64().map(|seed| seed.wrapping_sub(from_seed) + 1);
-        let token = line["token"].as_str().map(str::to_owned);
-        Some(Fate::Killed { by: check, how: "seed", seeds, token })
-    })?;
-    Ok(ended.unwrap_or_else(|| first_other.map_or(Fate::Survived, |by| Fate::WrongCheck { by })))
-}
-
-/// Every scenario of the sources, for a bug that seeds within the budget do not meet.
-fn by_scenarios(program: &Path, mutant: &Mutant, _from_seed: u64, _out: &Path) -> io::Result<Fate> {
-    let mut command = Command::new(program);
-    command.args(["scenarios", "--json"]);
-    let mut first_other = None;
-    let ended = read_lines(command, &mut |line| {
-        let failures = line["failures"].as_array().into_iter().flatten();
-        for check in failures.filter_map(|failure| failure["check"].as_str()) {
-            if mutant.killed_by.iter().any(|name| name == check) {
-                return Some(Fate::Killed {
-                    by: check.to_owned(),
-                    how: "scenario",
-                    seeds: None,
-                    token: None,
-                });
-            }
-            first_other.get_or_insert(check.to_owned());
-        }
-        None
-    })?;
-    Ok(ended.unwrap_or_else(|| first_other.map_or(Fate::Survived, |by| Fate::WrongCheck { by })))
-}
-
-fn by_self_check(program: &Path, mutant: &Mutant, _from_seed: u64, _out: &Path) -> io::Result<Fate> {
-    let mut command = Command::new(program);
-    command.args(["self-check", "--json"]);
-    let mut first_other = None;
-    let ended = read_lines(command, &mut |line| {
-        if line["type"] != "self-check" || line["passed"] != Value::Bool(false) {
-            return None;
-        }
-        let by = format!("self-check:{}", line["name"].as_str().unwrap_or_default());
-        if !mutant.killed_by.contains(&by) {
-            first_other.get_or_insert(by);
-            return None;
-        }
-        Some(Fate::Killed { by, how: "self-check", seeds: None, token: None })
-    })?;
-    Ok(ended.unwrap_or_else(|| first_other.map_or(Fate::Survived, |by| Fate::WrongCheck { by })))
-}
-
-/// Runs a program and hands over its JSON Lines until one decides, or it is silent for too long.
-fn read_lines(
-    mut command: Command,
-    decide: &mut dyn FnMut(&Value) -> Option<Fate>,
-) -> io::Result<Option<Fate>> {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null()).spawn()?;
-    let stdout = child.stdout.take().expect("its output is piped");
-    let (sender, receiver) = channel();
-    let reader = std::thread::spawn(move || {
-        for line in BufReader::new(stdout).lines() {
-            // Whoever listens may have heard enough.
-            if line.is_err() || sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    let fate = loop {
-        match receiver.recv_timeout(SILENCE) {
-            Ok(line) => {
-                let line: Value = serde_json::from_str(&line?)?;
-                if let Some(fate) = decide(&line) {
-                    break Some(fate);
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => break None,
-            Err(RecvTimeoutError::Timeout) => break Some(Fate::Hung),
-        }
+    let (seen, scenarios) = hunt.by_scenarios()?;
+    kill = kill.or(seen);
+    if kill.is_none() && mutant.dies_by_self_check() {
+        kill = hunt.by_self_check()?;
+    }
+    if kill.is_none() && mutant.dies_by_reach() {
+        kill = hunt.by_reach()?;
+    }
+    let fate = match (kill, hunt.other) {
+        _ if hunt.is_silent => Fate::Hung,
+        (Some(kill), _) => Fate::Killed(kill),
+        (None, Some(by)) => Fate::WrongCheck { by },
+        (None, None) => Fate::Survived,
     };
-    drop(receiver);
-    end(&mut child)?;
-    reader.join().expect("the reading thread only reads");
-    Ok(fate)
+    Ok((fate, scenarios))
 }
 
-/// Ends a program that has said enough.
-fn end(child: &mut Child) -> io::Result<()> {
-    if child.try_wait()?.is_none() {
-        child.kill()?;
-        child.wait()?;
+/// One program, and what was seen of it so far.
+struct Hunt<'a> {
+    program: &'a Path,
+    mutant: &'a Mutant,
+    out: &'a Path,
+    /// The first thing that noticed and was not named.
+    other: Option<String>,
+    /// Whether it said nothing for minutes.
+    is_silent: bool,
+}
+
+impl Hunt<'_> {
+    fn names(&self, name: &str) -> bool {
+        self.mutant.killed_by.iter().any(|named| named == name)
     }
-    Ok(())
+
+    /// Runs the program unless it hung before. A name that is not the bug's is remembered, and no more.
+    fn ask(
+        &mut self,
+        command: Command,
+        kill_of: &mut dyn FnMut(&Value) -> Option<(String, Kill)>,
+    ) -> io::Result<Option<Kill>> {
+        if self.is_silent {
+            return Ok(None);
+        }
+        let mut other = None;
+        let heard = listen(command, &mut |line| {
+            let (name, kill) = kill_of(line)?;
+            if self.names(&name) {
+                return Some(kill);
+            }
+            other.get_or_insert(name);
+            None
+        })?;
+        self.other = self.other.take().or(other);
+        match heard {
+            Heard::Decided(kill) => return Ok(Some(kill)),
+            Heard::Ended => {}
+            Heard::Silent => self.is_silent = true,
+        }
+        Ok(None)
+    }
+
+    /// From every start: seeds that kill from one and not from another are no kill.
+    fn by_seeds(&mut self) -> io::Result<Option<Kill>> {
+        let mut worst: Option<Kill> = None;
+        for start in STARTS {
+            let command =
+                seeds_command(self.program, self.mutant.replicas, start, self.mutant.seeds, self.out);
+            let found = self.ask(command, &mut |line| {
+                let by = text(line, "check").filter(|_| line["type"] == "failure")?;
+                let seeds = line["seed"].as_u64().map(|seed| seed.wrapping_sub(start) + 1);
+                Some((by.clone(), Kill { by, how: "seed", seeds, token: text(line, "token") }))
+            })?;
+            let Some(found) = found else { return Ok(None) };
+            worst = Some(match worst {
+                None => found,
+                Some(first) => Kill { seeds: first.seeds.max(found.seeds), ..first },
+            });
+        }
+        Ok(worst)
+    }
+
+    /// Every scenario of the sources: the first kill, and the paths of all that kill. One whose own
+    /// expectation fails kills whatever the bug names; a panic does only where that is named.
+    fn by_scenarios(&mut self) -> io::Result<(Option<Kill>, Vec<String>)> {
+        let (mut first, mut other, mut paths) = (None, None, Vec::new());
+        let mut command = Command::new(self.program);
+        command.args(["scenarios", "--json"]);
+        if self.is_silent {
+            return Ok((None, paths));
+        }
+        let heard = listen(command, &mut |line| -> Option<()> {
+            let failures = line["failures"].as_array().into_iter().flatten();
+            let checks: Vec<&str> = failures.filter_map(|failure| failure["check"].as_str()).collect();
+            let named = checks.iter().find(|check| self.names(check));
+            if named.is_some() || checks.contains(&EXPECTATION) {
+                paths.extend(text(line, "path"));
+            }
+            if let Some(by) = named {
+                let by = (*by).to_owned();
+                first.get_or_insert(Kill { by, how: "scenario", seeds: None, token: None });
+            } else {
+                other = other.take().or_else(|| checks.first().map(|check| (*check).to_owned()));
+            }
+            None
+        })?;
+        self.other = self.other.take().or(other);
+        self.is_silent |= heard == Heard::Silent;
+        Ok((first, paths))
+    }
+
+    fn by_self_check(&mut self) -> io::Result<Option<Kill>> {
+        let mut command = Command::new(self.program);
+        command.args(["self-check", "--json"]);
+        self.ask(command, &mut |line| {
+            let has_failed = line["type"] == "self-check" && line["passed"] == Value::Bool(false);
+            let by = format!("self-check:{}", text(line, "name").filter(|_| has_failed)?);
+            Some((by.clone(), Kill { by, how: "self-check", seeds: None, token: None }))
+        })
+    }
+
+    /// The goals of a run from the first start, as many worlds as the bug's budget.
+    fn by_reach(&mut self) -> io::Result<Option<Kill>> {
+        let (start, seeds) = (STARTS[0], self.mutant.seeds);
+        let mut command = seeds_command(self.program, self.mutant.replicas, start, seeds, self.out);
+        command.arg("--require-reach");
+        let named = self.mutant.killed_by.clone();
+        self.ask(command, &mut |line| {
+            let missed = line["reach_missed"].as_array()?.iter().filter_map(Value::as_str);
+            let missed: Vec<String> = missed.map(|goal| format!("reach:{}", bare(goal))).collect();
+            let by = missed.iter().find(|goal| named.contains(goal)).or(missed.first())?.clone();
+            Some((by.clone(), Kill { by, how: "reach", seeds: Some(seeds), token: None }))
+        })
+    }
+}
+
+/// A goal without its kind: `bit-flip` of `fault:bit-flip`.
+fn bare(goal: &str) -> &str {
+    goal.split_once(':').map_or(goal, |(_, id)| id)
+}
+
+/// A field that is text.
+fn text(line: &Value, field: &str) -> Option<String> {
+    line[field].as_str().map(str::to_owned)
 }

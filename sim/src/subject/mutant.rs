@@ -9,6 +9,12 @@ use thiserror::Error;
 /// Seeds that a planted bug must die in unless its file says otherwise.
 const SEEDS_DEFAULT: u64 = 2000;
 
+/// The worlds that a planted bug is looked for in unless its file says otherwise: of single nodes.
+const REPLICAS_DEFAULT: &str = "1";
+
+/// The worlds that it may be looked for in, as `sim run --replicas` names them.
+const REPLICAS: [&str; 3] = ["1", "3", "mixed"];
+
 /// What a bug is planted into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
@@ -60,8 +66,10 @@ pub struct Mutant {
     pub replacements: Vec<Replacement>,
     /// The checks of which one must fire.
     pub killed_by: Vec<String>,
-    /// Within so many seeds.
+    /// Within so many seeds, from each start.
     pub seeds: u64,
+    /// In worlds of so many nodes, as `sim run --replicas` says it: a bug of the host needs a host.
+    pub replicas: &'static str,
 }
 
 /// Why a text is no planted bug.
@@ -114,7 +122,7 @@ impl Mutant {
             .map_err(|error| MutantFault::Syntax { message: format!("{:?}", miette::Report::new(error)) })?;
         let mut mutant = None;
         let (mut findings, mut killed_by, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut story, mut seeds) = (String::new(), SEEDS_DEFAULT);
+        let (mut story, mut seeds, mut replicas) = (String::new(), SEEDS_DEFAULT, REPLICAS_DEFAULT);
         for node in document.nodes() {
             match node.name().value() {
                 "mutant" => mutant = Some(head(node)?),
@@ -122,7 +130,7 @@ impl Mutant {
                 "story" => story = text_of(node, "a story")?,
                 "replace" => replacements.push(replacement(node)?),
                 "killed-by" => killed_by = texts(node),
-                "budget" => seeds = budget(node)?,
+                "budget" => (seeds, replicas) = budget(node)?,
                 name => return Err(MutantFault::Unknown { name: name.to_owned() }),
             }
         }
@@ -139,7 +147,22 @@ impl Mutant {
         if killed_by.is_empty() {
             return Err(MutantFault::Missing { wanted: "a check that it dies by" });
         }
-        Ok(Self { id, target, findings, story, replacements, killed_by, seeds })
+        Ok(Self { id, target, findings, story, replacements, killed_by, seeds, replicas })
+    }
+
+    /// Whether a check kills it, which seeds and scenarios are held to.
+    pub fn dies_by_check(&self) -> bool {
+        self.killed_by.iter().any(|name| !name.contains(':'))
+    }
+
+    /// Whether a part of the self-check kills it.
+    pub fn dies_by_self_check(&self) -> bool {
+        self.killed_by.iter().any(|name| name.starts_with("self-check:"))
+    }
+
+    /// Whether a goal that is missed kills it.
+    pub fn dies_by_reach(&self) -> bool {
+        self.killed_by.iter().any(|name| name.starts_with("reach:"))
     }
 }
 
@@ -183,11 +206,20 @@ fn head(node: &KdlNode) -> Result<(String, Target), MutantFault> {
     }
 }
 
-fn budget(node: &KdlNode) -> Result<u64, MutantFault> {
-    let seeds = node.get("seeds").and_then(KdlValue::as_integer);
-    seeds
-        .and_then(|seeds| u64::try_from(seeds).ok())
-        .ok_or(MutantFault::Missing { wanted: "seeds= in its budget" })
+fn budget(node: &KdlNode) -> Result<(u64, &'static str), MutantFault> {
+    let seeds = match node.get("seeds").map(|value| value.as_integer().map(u64::try_from)) {
+        None => SEEDS_DEFAULT,
+        Some(Some(Ok(seeds))) => seeds,
+        Some(_) => return Err(MutantFault::Missing { wanted: "a number as seeds= of its budget" }),
+    };
+    let replicas = match node.get("replicas").map(KdlValue::as_string) {
+        None => REPLICAS_DEFAULT,
+        Some(word) => *REPLICAS
+            .iter()
+            .find(|known| Some(**known) == word)
+            .ok_or(MutantFault::Missing { wanted: "replicas= \"1\", \"3\" or \"mixed\" in its budget" })?,
+    };
+    Ok((seeds, replicas))
 }
 
 fn replacement(node: &KdlNode) -> Result<Replacement, MutantFault> {
@@ -235,6 +267,10 @@ killed-by "I02" "I10"
     fn a_planted_bug_is_read_as_it_is_written() {
         let mutant = Mutant::parse("cut-before-copy", TEXT).expect("it is well-formed");
         assert_eq!((mutant.target, mutant.seeds), (Target::Core, SEEDS_DEFAULT));
+        assert_eq!(mutant.replicas, "1");
+        let text = format!("{TEXT}budget seeds=7 replicas=\"mixed\"\n");
+        let mutant = Mutant::parse("cut-before-copy", &text).expect("it is well-formed");
+        assert_eq!((mutant.seeds, mutant.replicas), (7, "mixed"));
         assert_eq!(mutant.killed_by, ["I02", "I10"]);
         assert_eq!(mutant.replacements[0].find, "save();\ncut();");
     }
@@ -253,6 +289,9 @@ killed-by "I02" "I10"
             "it needs a target: core, disk or oracle"
         );
         assert_eq!(fault("x", "mutants \"x\""), "there is no node mutants");
+        let budget = |budget: &str| fault("cut-before-copy", &format!("{TEXT}budget {budget}\n"));
+        assert_eq!(budget("seeds=-1"), "it needs a number as seeds= of its budget");
+        assert_eq!(budget("replicas=\"2\""), "it needs replicas= \"1\", \"3\" or \"mixed\" in its budget");
     }
 
     #[test]

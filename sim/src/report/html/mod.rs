@@ -13,7 +13,6 @@ mod strip;
 use std::fmt::Write;
 
 pub use self::failure::Scene;
-pub use self::kill_table::KillTable;
 
 use self::chart::{Bar, bars, pace};
 use super::terminal::counted;
@@ -23,6 +22,7 @@ use crate::oracle::Check;
 use crate::run::planted::{CHECK, PlantedFate};
 use crate::run::reach::{Goal, Line as Reached, ReachKind};
 use crate::run::session::Summary;
+use crate::subject::kill_table::KillTable;
 
 /// How the page looks.
 const STYLE: &str = include_str!("style.css");
@@ -38,7 +38,7 @@ pub fn page(whole: &Whole, scenes: &[Scene], kills: &KillTable) -> String {
         heat::section(whole),
         reach(whole),
         speed(&whole.summary),
-        kills.section(),
+        kill_table::section(kills),
     ];
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

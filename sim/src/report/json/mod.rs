@@ -4,6 +4,7 @@
 //! people ([`super::terminal`]).
 
 mod export;
+mod mutants;
 mod partition;
 mod replay;
 mod scenario;
@@ -19,6 +20,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value};
 
 pub use export::{expect, export};
+pub use mutants::{mutant, mutants_summary};
 pub use partition::partition;
 pub use replay::replay;
 pub use scenario::{scenario, scenarios_summary};

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{expect, export, replay, self_check, self_check_summary, shrink, verdicts};
+use super::{
+    expect, export, mutant, mutants_summary, replay, self_check, self_check_summary, shrink, verdicts,
+};
 use crate::command::export::ExportReport;
+use crate::command::mutants::{Judged, Numbers};
 use crate::command::shrink::{ShrinkReport, Verified};
 use crate::command::source::Source;
 use crate::command::verdicts::VerdictsReport;
@@ -21,6 +24,8 @@ use crate::run::session::{FailedSeed, Group, Request, Summary};
 use crate::schedule::generate::{Knobs, generate_seed};
 use crate::schedule::token::{Commit, Token};
 use crate::self_check::PartResult;
+use crate::subject::kill::{Fate, Kill};
+use crate::subject::mutant::Mutant;
 use crate::world::{Arena, Failure, Watch};
 
 const PAGE: &str = include_str!("../../../../docs/json.md");
@@ -161,6 +166,29 @@ fn the_lines_of_a_self_check_have_the_fields_of_the_page() {
         assert_eq!(line["passed"], passed);
     }
     check(&self_check_summary(5, &["litmus"], 1.5, Exit::Harness));
+}
+
+#[test]
+fn the_lines_of_planted_bugs_have_the_fields_of_the_page() {
+    let text = "mutant \"m\" target=\"core\" version=1\nstory \"s\"\n\
+                replace file=\"f\" {\n    find \"a\"\n    with \"b\"\n}\nkilled-by \"I01\"\n";
+    let planted = Mutant::parse("m", text).expect("it is well-formed");
+    let kill = Kill { by: "I01".to_owned(), how: "seed", seeds: Some(7), token: None };
+    for fate in [Fate::Killed(kill), Fate::WrongCheck { by: "I02".to_owned() }, Fate::Survived, Fate::Hung] {
+        let line = mutant(&Judged { mutant: &planted, fate, scenarios: Vec::new(), seconds: 1.5 });
+        check(&line);
+        assert_eq!(line["how"].is_null(), line["status"] != "killed");
+    }
+    let numbers = Numbers {
+        planted: 1,
+        fates: [1, 0, 0, 0, 0, 0],
+        missing: 0,
+        total: 1,
+        seeds_median: Some(7),
+        seeds_max: Some(7),
+        seconds: 2.5,
+    };
+    check(&mutants_summary(&numbers));
 }
 
 /// A file of a world that ends as it is recorded to.

@@ -1,0 +1,180 @@
+//! `sim mutants`: each planted bug is built, and must die by the check that it names.
+//!
+//! Promises: the sources without any bug run clean first, by the same commands; what came of each bug is
+//! compared with the table that is kept, and what scenarios say that they kill with what they did kill.
+//! Leaves out: what a kill is ([`crate::subject::kill`]).
+
+mod bench;
+mod show;
+mod tally;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use self::bench::Bench;
+pub use self::tally::Numbers;
+use self::tally::Tally;
+use super::commit;
+use super::scenarios::files;
+use crate::cli::Mutants;
+use crate::exit::Exit;
+use crate::report::json;
+use crate::schedule::{Kills, Scenario, parse};
+use crate::subject::collection::{self, FOLDER};
+use crate::subject::kill::Fate;
+use crate::subject::kill_table::{FILE, KillTable, Move, Row};
+use crate::subject::mutant::Mutant;
+
+/// Where everything is built and run.
+const SCRATCH: &str = "target/mutants";
+
+/// Draws a sample where no commit says which.
+const SEED_WITHOUT_COMMIT: u64 = 1;
+
+/// What became of one bug.
+#[derive(Debug)]
+pub struct Judged<'a> {
+    /// Which.
+    pub mutant: &'a Mutant,
+    /// What became of it.
+    pub fate: Fate,
+    /// The scenarios that kill it.
+    pub scenarios: Vec<String>,
+    /// How long it took to build and to judge.
+    pub seconds: f64,
+}
+
+/// Plants and judges.
+///
+/// # Errors
+///
+/// When a stream, the copy of the sources or the table cannot be written.
+pub fn mutants(options: &Mutants, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let asked = match Asked::read(options) {
+        Ok(asked) => asked,
+        Err(sentence) => {
+            writeln!(err, "error: {sentence}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let bench = Bench::set_up(Path::new("."), Path::new(SCRATCH))?;
+    let mut tally = Tally::begin();
+    if let Some(sentence) = bench.trouble_without_a_bug(&asked.chosen)? {
+        writeln!(err, "error: without any bug {sentence}")?;
+        return Ok(Exit::Harness);
+    }
+    let mut rows = Vec::new();
+    for mutant in &asked.chosen {
+        let judged = bench.judge(mutant)?;
+        tally.count(&judged.fate);
+        if let (Some(directory), true) = (&options.keep, judged.fate.has_program()) {
+            let kept = directory.join(&mutant.id);
+            fs::create_dir_all(&kept)?;
+            fs::copy(bench.program(), kept.join("sim"))?;
+        }
+        if options.json {
+            json::write(out, &json::mutant(&judged))?;
+        } else {
+            show::row(out, &judged)?;
+        }
+        out.flush()?;
+        rows.push(Row::of(mutant, &judged.fate, judged.scenarios));
+    }
+    asked.conclude(options, &tally, &rows, out, err)
+}
+
+/// What is asked for, and what it is held against.
+struct Asked {
+    chosen: Vec<Mutant>,
+    /// Every bug that there is a file of.
+    known: Vec<String>,
+    kept: KillTable,
+    scenarios: Vec<(String, Scenario)>,
+}
+
+impl Asked {
+    fn read(options: &Mutants) -> Result<Self, String> {
+        let all = collection::read(Path::new(FOLDER))?;
+        let known: Vec<String> = all.iter().map(|mutant| mutant.id.clone()).collect();
+        if let Some(id) = options.only.iter().find(|id| !known.contains(id)) {
+            return Err(format!("there is no planted bug {id} in {FOLDER}"));
+        }
+        let is_wanted = |mutant: &Mutant| options.only.is_empty() || options.only.contains(&mutant.id);
+        let mut chosen: Vec<Mutant> = all.into_iter().filter(is_wanted).collect();
+        if let Some(count) = options.sample {
+            chosen = collection::sample(chosen, count, commit::seed().unwrap_or(SEED_WITHOUT_COMMIT));
+        }
+        let kept = match fs::read_to_string(FILE) {
+            Ok(text) => KillTable::read(&text).map_err(|error| format!("{FILE}: {error}"))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => KillTable::default(),
+            Err(error) => return Err(format!("{FILE}: {error}")),
+        };
+        Ok(Self { chosen, known, kept, scenarios: scenarios()? })
+    }
+
+    /// Compares, keeps what is to be kept, and tells.
+    fn conclude(
+        mut self,
+        options: &Mutants,
+        tally: &Tally,
+        rows: &[Row],
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> io::Result<Exit> {
+        let unconfirmed = self.unconfirmed(rows);
+        let moves = if options.accept { Vec::new() } else { self.kept.moves(rows, &self.known) };
+        let missing = self.kept.missing(&self.known).count();
+        // A table that is written has no row too many.
+        let missing = if options.accept { 0 } else { missing };
+        let mut exit = tally.exit();
+        if missing > 0 || !unconfirmed.is_empty() || moves.iter().any(|moved| moved.is_worse) {
+            exit = exit.worst(Exit::Failed);
+        }
+        if options.accept {
+            self.kept.take(rows, &self.known);
+            fs::write(FILE, self.kept.print())?;
+        }
+        // What a person is told beside the lines of a program goes to the other stream.
+        let told: &mut dyn Write = if options.json { err } else { &mut *out };
+        for Move { id, sentence, is_worse } in &moves {
+            writeln!(told, "{}  {id}: {sentence}", if *is_worse { "worse" } else { "moved" })?;
+        }
+        for (path, id) in &unconfirmed {
+            writeln!(told, "wrong  {path}: it says that it kills {id}, and did not")?;
+        }
+        let total = self.known.len();
+        if options.json {
+            json::write(out, &json::mutants_summary(&tally.numbers(missing, total)))?;
+        } else {
+            show::summary(out, &tally.numbers(missing, total))?;
+        }
+        Ok(exit)
+    }
+
+    /// Scenarios that say that they kill a bug which ran, and did not.
+    fn unconfirmed(&self, rows: &[Row]) -> Vec<(String, String)> {
+        let ran = |id: &String| rows.iter().find(|row| row.id == *id);
+        let mut unconfirmed = Vec::new();
+        for (path, scenario) in &self.scenarios {
+            let named = match &scenario.kills {
+                Kills::Mutants(named) => named.as_slice(),
+                Kills::None(_) | Kills::Unsaid => &[],
+            };
+            let missed = named.iter().filter(|id| ran(id).is_some_and(|row| !row.scenarios.contains(path)));
+            unconfirmed.extend(missed.map(|id| (path.clone(), id.clone())));
+        }
+        unconfirmed
+    }
+}
+
+/// Every scenario of the sources.
+fn scenarios() -> Result<Vec<(String, Scenario)>, String> {
+    let read = |path: PathBuf| {
+        let path = path.to_string_lossy().replace('\\', "/");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        let scenario = parse(&path, &text).map_err(|error| format!("{path}: {error}"))?;
+        Ok((path, scenario))
+    };
+    files(&[PathBuf::from("scenarios")]).into_iter().map(read).collect()
+}

@@ -1,0 +1,35 @@
+//! The lines of planted bugs.
+
+use serde_json::{Value, json};
+
+use super::VERSION;
+use crate::command::mutants::{Judged, Numbers};
+use crate::subject::kill::{Fate, Kill};
+
+/// What became of one.
+pub fn mutant(judged: &Judged<'_>) -> Value {
+    let Judged { mutant, fate, scenarios, seconds } = judged;
+    let (by, how, seeds, token) = match fate {
+        Fate::Killed(Kill { by, how, seeds, token }) => (Some(by), Some(*how), *seeds, token.as_deref()),
+        Fate::WrongCheck { by } => (Some(by), None, None, None),
+        Fate::Survived | Fate::Stale { .. } | Fate::Unbuildable { .. } | Fate::Hung => {
+            (None, None, None, None)
+        }
+    };
+    json!({
+        "type": "mutant", "version": VERSION, "id": mutant.id, "target": mutant.target.code(),
+        "findings": mutant.findings, "status": fate.code(), "killed_by": by, "how": how, "seeds": seeds,
+        "scenarios": scenarios, "token": token, "seconds": seconds,
+    })
+}
+
+/// The last line.
+pub fn mutants_summary(numbers: &Numbers) -> Value {
+    let [killed, survived, wrong_check, stale, unbuildable, hung] = numbers.fates;
+    json!({
+        "type": "mutants-summary", "version": VERSION, "planted": numbers.planted, "killed": killed,
+        "survived": survived, "wrong_check": wrong_check, "stale": stale, "unbuildable": unbuildable,
+        "hung": hung, "missing": numbers.missing, "total": numbers.total,
+        "seeds_median": numbers.seeds_median, "seeds_max": numbers.seeds_max, "seconds": numbers.seconds,
+    })
+}
