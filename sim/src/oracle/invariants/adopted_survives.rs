@@ -47,9 +47,10 @@ fn files(image: &Image) -> impl Iterator<Item = (&Name, u64)> {
     })
 }
 
-/// Whether a copy holds bytes of a log.
+/// Whether a file of a fence is a copy of bytes of a log. One that was never finished is none: nothing was cut for it.
 fn is_of_a_log(name: &Name) -> bool {
-    name.as_bytes().windows(5).any(|part| part == b".log.")
+    let name = name.as_bytes();
+    name.windows(5).any(|part| part == b".log.") && !name.ends_with(b".staging")
 }
 
 /// What some crash state lacks.

@@ -6,9 +6,10 @@
 //!
 //! What may be damaged, on how many replicas at once, so that the answer must still be complete. A replica is *hit* if
 //! damage that no crash explains was done to this life of it at any time, or a call of its node ever said that it did
-//! what it did not. Crashes at any call, calls that fail, links that are slow or down, and all else that the legal
-//! regime has, hit nothing. *Whole* is a replica that serves every batch of the sequence, byte for byte, from its first
-//! offset on.
+//! what it did not, or a crash left an old block just where the chain goes on, and in it the one batch that nobody can
+//! tell from what was written there (I06). All other crashes, calls that fail, links that are slow or down, and all else
+//! that the legal regime has, hit nothing. *Whole* is a replica that serves every batch of the sequence, byte for byte,
+//! from its first offset on.
 //!
 //! | replicas | hit | in the end |
 //! | --- | --- | --- |
@@ -44,6 +45,8 @@ pub struct Replica {
     pub state: Option<PartitionState>,
     /// Whether damage that no crash explains has hit it at any time.
     pub was_damaged: bool,
+    /// Whether a start of it served a batch that nobody wrote here and nobody could tell from one that was.
+    pub has_stranger: bool,
     /// Whether a call of its node ever said that it did what it did not.
     pub was_lied_to: bool,
     /// Whether it serves all that the sequence gives, from its first offset on.
@@ -58,7 +61,7 @@ pub struct Replica {
 
 impl Replica {
     const fn was_hit(self) -> bool {
-        self.was_damaged || self.was_lied_to
+        self.was_damaged || self.was_lied_to || self.has_stranger
     }
 }
 
@@ -125,6 +128,7 @@ mod tests {
     const SERVED: Replica = Replica {
         state: Some(PartitionState::Served),
         was_damaged: false,
+        has_stranger: false,
         was_lied_to: false,
         is_whole: true,
         has_files: true,
@@ -162,6 +166,8 @@ mod tests {
         let stuck = Replica { state: Some(PartitionState::Unavailable), ..intact };
         check(&[stuck, WAITING, WAITING], true, Some((0, Check::I20)));
         check(&[SERVED, SERVED, Replica { is_whole: false, ..SERVED }], true, Some((2, Check::I05)));
+        let estranged = Replica { has_stranger: true, is_whole: false, ..SERVED };
+        check(&[SERVED, SERVED, estranged], true, None);
         let lied_to = Replica { was_damaged: false, was_lied_to: true, ..WAITING };
         check(&[SERVED, SERVED, lied_to], true, Some((2, Check::I05)));
         check(&[SERVED, SERVED, Replica { state: None, ..lied_to }], true, None);

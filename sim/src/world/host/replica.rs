@@ -39,6 +39,7 @@ impl HostWorld<'_> {
         Replica {
             state,
             was_damaged: extra.was_damaged,
+            has_stranger: slot.truth.indistinguishable > 0,
             was_lied_to: member.was_lied_to,
             is_whole: self.members.len() == 1 || self.is_whole(m, index, &image),
             has_files,
