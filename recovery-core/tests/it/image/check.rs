@@ -9,9 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use allocation_counter::measure;
 use recovery_core::decide::{Action, Disposition};
 use recovery_core::format::partition_components;
-use recovery_core::observe::{
-    IndexState, Progress, Residue, SUPERBLOCK_STEP_BYTES, SegmentFacts, Stop, Workspace,
-};
+use recovery_core::observe::{IndexState, Progress, SUPERBLOCK_STEP_BYTES, Stop, Workspace};
 use recovery_core::recovery::{Mode, Recovered, Recovery};
 use recovery_core::storage::{PartitionDirectory, Storage};
 
@@ -59,12 +57,13 @@ pub(crate) fn check(image: &Image) -> BTreeSet<String> {
 /// its segments are others then, and what it serves and the offset it mints next are not. There is less residue then
 /// to earn a budget from: where that runs out, offsets are reserved for all that may lie in what it did not cover.
 fn check_verdicts(looked: &Recovered<MemoryStorage>, repaired: &Recovered<MemoryStorage>) {
-    let runs_out = |segment: &SegmentFacts| segment.residue.kind == Residue::Unproven;
-    if looked.plan.carries() && repaired.facts.segments.iter().any(runs_out) {
+    let covered = repaired.facts.segments.iter().filter_map(|segment| segment.residue.survivors_next_offset);
+    let reserved = covered.max();
+    if looked.plan.carries() && reserved > looked.verdict.next_offset {
         assert!(repaired.verdict.is_served(), "carrying over still serves");
-        assert!(
-            repaired.verdict.next_offset >= looked.verdict.next_offset,
-            "carrying over mints no offset again"
+        assert_eq!(
+            repaired.verdict.next_offset, reserved,
+            "what no budget covered is all that moves an offset"
         );
     } else if looked.plan.carries() {
         assert_eq!(repaired.verdict.disposition, looked.verdict.disposition, "carrying over serves the same");
