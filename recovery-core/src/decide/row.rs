@@ -82,6 +82,8 @@ rows! {
     MisplacedBelow = "misplaced-below", Segment;
     /// A whole batch that does not belong there, where nothing was durable.
     MisplacedAtOrAbove = "misplaced-at-or-above", Segment;
+    /// A whole batch above the ceiling, where nothing was durable.
+    CeilingAtOrAbove = "ceiling-at-or-above", Segment;
     /// The log verifies and is not the log that the ledger speaks of.
     ConflictBelow = "conflict-below", Segment;
     /// The log cannot be read.

@@ -53,6 +53,8 @@ pub const fn row(stop: Stop, evidence: Evidence, residue: Residue) -> Row {
 ///   misdirected write, a wrong restore, another server). Cutting could destroy what they wrote.
 /// * **misplaced-at-or-above**: the same bytes where nothing was promised and nobody else writes: a stale
 ///   block behind the last sync. It is saved and cut.
+/// * **ceiling-at-or-above**: a whole batch above the ceiling, next in the chain. No door of ours lets one in,
+///   so no write of ours was in flight there: a server that allowed it wrote it, and it is never cut (F74).
 /// * **conflict-below**: every checksum passes, and the chain hash says that these are not the bytes that
 ///   were durable: a replay, a swap, a batch of another stream or life. Neither side is believed.
 /// * **unreadable**: the device did not answer, twice. An error is not evidence, so there is no verdict.
@@ -100,7 +102,8 @@ const fn cell(stop: Stop, evidence: Evidence, residue: Residue) -> (Row, Ruling)
         (Gap | Regression,                                 Below,     Noise | Survivor | Stray | Unproven) => (W::MisplacedBelow,        Refuse(C::OffsetDiscontinuity)),
         (Overflow,                                         Below,     Noise | Survivor | Stray | Unproven) => (W::MisplacedBelow,        Refuse(C::OffsetOverflow)),
         (Oversize,                                         Below,     Noise | Survivor | Stray | Unproven) => (W::MisplacedBelow,        Refuse(C::RecordCeiling)),
-        (Foreign | Gap | Regression | Overflow | Oversize, AtOrAbove, Noise | Survivor | Stray | Unproven) => (W::MisplacedAtOrAbove,    Cut),
+        (Foreign | Gap | Regression | Overflow,            AtOrAbove, Noise | Survivor | Stray | Unproven) => (W::MisplacedAtOrAbove,    Cut),
+        (Oversize,                                         AtOrAbove, Noise | Survivor | Stray | Unproven) => (W::CeilingAtOrAbove,      Refuse(C::RecordCeiling)),
 
         (Conflict,                                         Below,     Noise | Survivor | Stray | Unproven) => (W::ConflictBelow,         Refuse(C::EvidenceConflict)),
         (S::Unreadable,                                    Unknown | Below | AtOrAbove, R::None | Zeros | Noise | Survivor | Stray | Unproven) => (W::Unreadable,            Unavailable),
@@ -203,11 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn at_or_above_a_mark_nothing_is_refused() {
+    fn at_or_above_a_mark_nothing_is_refused_but_what_no_door_lets_in() {
         let refused = every_cell().filter(|(stop, evidence, residue)| {
             *evidence == Evidence::AtOrAbove && matches!(judge(*stop, *evidence, *residue), Ruling::Refuse(_))
         });
-        assert_eq!(names(refused), Vec::<String>::new());
+        let expected = [
+            "oversize at-or-above noise",
+            "oversize at-or-above survivor",
+            "oversize at-or-above stray",
+            "oversize at-or-above unproven",
+        ];
+        assert_eq!(names(refused), expected);
     }
 
     #[test]

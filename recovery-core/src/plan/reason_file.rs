@@ -1,7 +1,7 @@
 //! `REASON.toml`: says what lies in a fence, where it was, and why it is there (F86).
 //!
 //! Promises: no time and no host, so a repeat finds its own entries and adds none; what the file holds
-//! already stays as it is. Leaves out: what a partition was refused for; such a fence is the host's.
+//! already stays as it is, and one that does not begin as ours do is not added to. Leaves out: what a partition was refused for; such a fence is the host's.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::storage::{Access, Name, Storage, StorageError, exact};
 use crate::units::Namespace;
 
 /// A fence whose `REASON.toml` is longer takes no more copies. It bounds what is held in memory.
-pub(super) const REASON_BYTES_MAX: u64 = 256 * 1024;
+const REASON_BYTES_MAX: u64 = 256 * 1024;
 
 /// Whether `name` is that of the file, or of one that was not finished.
 pub(super) fn is_reason(name: &Name) -> bool {
@@ -50,7 +50,12 @@ pub(super) fn write<'a, S: Storage>(
     site.rename((&fence.directory, &staging), (&fence.directory, &reason))
 }
 
-/// The file's bytes, none if there is no such file, or `None` if they are more than are ever added to.
+/// Whether entries may be added to the file of `fence`: there is none, or it is one of ours and not too long.
+pub(super) fn takes_more<S: Storage>(site: Site<'_, S>, fence: &Fence<S>) -> Result<bool, StorageError> {
+    Ok(read(site, fence)?.is_some())
+}
+
+/// The file's bytes, none if there is no such file, or `None` if nothing may be added to them.
 fn read<S: Storage>(site: Site<'_, S>, fence: &Fence<S>) -> Result<Option<Vec<u8>>, StorageError> {
     let reason = FileName::reason();
     let read = site.with_file(&fence.directory, &reason, Access::Read, |file| {
@@ -60,7 +65,8 @@ fn read<S: Storage>(site: Site<'_, S>, fence: &Fence<S>) -> Result<Option<Vec<u8
         }
         let mut text = vec![0; usize::try_from(length).expect("the length was checked")];
         exact::read_all(site.storage, file, &reason, 0, &mut text)?;
-        Ok(Some(text))
+        let head = header(&site.partition.name, site.facts.namespace);
+        Ok(Some(text).filter(|text| text.is_empty() || text.starts_with(head.as_bytes())))
     });
     match read {
         Err(error) if error.is_not_found() => Ok(Some(Vec::new())),

@@ -8,10 +8,10 @@
 use super::copies::{Copies, Place};
 use super::fence::{Fence, Fences};
 use super::range::{Range, slice_bytes};
-use super::reason_file::{self, REASON_BYTES_MAX};
+use super::reason_file;
 use super::site::Site;
 use crate::format::{CopyName, FenceName, FileName, Hasher};
-use crate::storage::{Access, Call, EntryKind, Errno, Name, Storage, StorageError, exact};
+use crate::storage::{Call, EntryKind, Errno, Name, Storage, StorageError, exact};
 use crate::units::Position;
 
 /// The fence that is being looked through.
@@ -115,10 +115,7 @@ impl<S: Storage> Searching<S> {
         })?;
         named.sort_unstable();
         if is_ours && has_reason {
-            let length = site.with_file(&fence.directory, &reason, Access::Read, |file| {
-                exact::uninterrupted(|| site.storage.length(file))
-            })?;
-            is_ours = length <= REASON_BYTES_MAX;
+            is_ours = reason_file::takes_more(site, fence)?;
         }
         Ok((named, is_ours))
     }

@@ -132,6 +132,8 @@ errnos! {
     NO_SPACE = 28, "ENOSPC";
     /// The filesystem is mounted read-only.
     READ_ONLY = 30, "EROFS";
+    /// The file has more names than one, and the call would take bytes from all of them.
+    MANY_LINKS = 31, "EMLINK";
     /// The name is longer than the filesystem allows.
     NAME_TOO_LONG = 36, "ENAMETOOLONG";
     /// The directory is not empty.

@@ -159,7 +159,9 @@ pub trait Storage {
     ///
     /// # Errors
     ///
-    /// As `ftruncate(2)`.
+    /// As `ftruncate(2)`; [`Errno::MANY_LINKS`] if the file would become shorter and has a second name (a hard
+    /// link, as backups and de-duplicators make them): under that name the bytes would be gone too, and a copy
+    /// in a fence may be that name.
     fn set_length(&self, file: &Self::File, length: u64) -> Result<(), StorageError>;
 
     /// Makes the file's contents and length durable. Call: `sync`.

@@ -152,9 +152,14 @@ pub(crate) fn batch_of(length: u64) -> Vec<u8> {
 /// The ceiling binds what is let in, and a server that allowed more has left whole batches: refused, not cut.
 #[test]
 fn a_batch_at_the_ceiling_is_proven_in_little_memory_and_one_above_it_is_refused() {
-    for above in [0, 1] {
+    let log = FileName::log(SegmentStart::ZERO).to_string();
+    // A mark at the start of the log: the batch lies where nothing was promised.
+    let promised_nothing = ledger(1, |mark| LedgerKind::Frontier { mark });
+    let marked = (FileName::ledger().to_string(), promised_nothing);
+    for (above, others) in [(0, vec![]), (1, vec![]), (1, vec![marked])] {
         let length = BATCH_BYTES_MAX.get() + above;
-        let storage = storage(&[(FileName::log(SegmentStart::ZERO).to_string(), batch_of(length))]);
+        let files = [vec![(log.clone(), batch_of(length))], others].concat();
+        let storage = storage(&files);
         let (facts, verdict, memory) = look(&storage, WINDOW_BYTES_MAX);
         let windows = 2 * WINDOW_BYTES_MAX as u64;
         assert!(memory <= windows + 64 * 1024, "{memory} bytes for a batch of {length}");

@@ -37,7 +37,14 @@ fn the_fence_is_the_lowest_that_is_free_or_holds_only_copies() {
     check_fence(vec![("3.fenced.1/REASON.toml", vec![])], &["3.fenced.0"]);
     check_fence(vec![("3.fenced.0/REASON.toml", vec![])], &["3.fenced.0"]);
     check_fence(vec![("3.fenced.0/00000000000000000000.log", vec![])], &["3.fenced.1"]);
-    check_fence(vec![("3.fenced.0/REASON.toml", vec![b'#'; 256 * 1024 + 1])], &["3.fenced.1"]);
+    let ours = |length: usize| {
+        let mut text = include_bytes!("reason.toml").to_vec();
+        text.resize(length, b'#');
+        vec![("3.fenced.0/REASON.toml", text)]
+    };
+    check_fence(ours(256 * 1024), &["3.fenced.0"]);
+    check_fence(ours(256 * 1024 + 1), &["3.fenced.1"]);
+    check_fence(vec![("3.fenced.0/REASON.toml", b"left by somebody else".to_vec())], &["3.fenced.1"]);
     let other_copy = "3.fenced.0/00000000000000000000.index.0-3.0123456789abcdef";
     check_fence(vec![(other_copy, vec![1, 2, 3])], &["3.fenced.0"]);
     check_fence(vec![("3.fenced.0/sub/file", vec![])], &["3.fenced.1"]);

@@ -317,6 +317,25 @@ fn a_file_opened_for_reading_is_not_written() {
     );
 }
 
+/// A backup or a de-duplicator may have given a log a second name, and a copy in a fence may be that name.
+#[test]
+fn a_file_with_two_names_becomes_longer_and_never_shorter() {
+    let cut = |storage: &OsStorage, root: &OsDirectory, length| {
+        let file = storage.open(root, &name("file"), Access::ReadWrite)?;
+        storage.set_length(&file, length)
+    };
+    let zoo = zoo();
+    let storage = OsStorage::open(zoo.path()).unwrap();
+    let root = storage.root().unwrap();
+    fs::hard_link(zoo.path().join("file"), zoo.path().join("directory/second")).unwrap();
+    assert_eq!(outcome(cut(&storage, &root, 9)), "set-length of file failed with EMLINK");
+    assert_eq!(outcome(cut(&storage, &root, 10)), "ok");
+    assert_eq!(outcome(cut(&storage, &root, 11)), "ok");
+    assert_eq!(fs::read(zoo.path().join("directory/second")).unwrap(), b"0123456789\0");
+    fs::remove_file(zoo.path().join("directory/second")).unwrap();
+    assert_eq!(outcome(cut(&storage, &root, 9)), "ok");
+}
+
 #[test]
 fn handles_keep_what_they_opened_when_names_change() {
     let zoo = zoo();

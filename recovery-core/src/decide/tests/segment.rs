@@ -185,6 +185,20 @@ fn a_misplaced_batch_behind_a_mark_is_cut_and_saved() {
     check_rows(facts, "misplaced-at-or-above next-offset-meets");
 }
 
+/// Not even where nothing was promised: no door of ours lets such a batch in, so it is no write of ours (F74).
+#[test]
+fn a_whole_batch_above_the_ceiling_is_never_cut() {
+    let length = BATCH_BYTES_MAX.get() + 1;
+    let oversize = StopDetail::Oversize { batch_length: Length::new(length) };
+    let facts = with_ledger([segment(0, 3).stopped(oversize, Residue::Survivor, length).marked(3)]);
+    check(
+        facts.clone(),
+        "refuse record-ceiling: segment 0 holds at byte 912 a whole batch of 268435713 bytes, and the ceiling \
+         is 268435712",
+    );
+    check_rows(facts, "ceiling-at-or-above segment-refused");
+}
+
 #[test]
 fn a_log_that_verifies_and_is_not_the_ledgers_is_refused() {
     let conflict = StopDetail::Conflict { agrees: Some(mark(0, 912, 3)), differs: mark(0, 1520, 5) };

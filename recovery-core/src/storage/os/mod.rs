@@ -265,6 +265,12 @@ impl Storage for OsStorage {
 
     fn set_length(&self, file: &OsFile, length: u64) -> Result<(), StorageError> {
         self.admit(Call::SetLength, &file.name)?;
+        let stat = rustix::fs::fstat(&file.descriptor)
+            .map_err(|errno| failure(Call::SetLength, &file.name, errno))?;
+        let is_shorter = u64::try_from(stat.st_size).is_ok_and(|now| length < now);
+        if is_shorter && stat.st_nlink > 1 {
+            return Err(StorageError { call: Call::SetLength, file: file.name, errno: Errno::MANY_LINKS });
+        }
         rustix::fs::ftruncate(&file.descriptor, length)
             .map_err(|errno| failure(Call::SetLength, &file.name, errno))
     }

@@ -96,7 +96,8 @@ fn rule(segment: &SegmentFindings) -> Ruling {
         Stop::Foreign => misplaced("foreign-batch"),
         Stop::Gap | Stop::Regression => misplaced("offset-discontinuity"),
         Stop::Overflow => misplaced("offset-overflow"),
-        Stop::Oversize => misplaced("record-ceiling"),
+        // Whole, and larger than any door lets in: never cut, whatever the ledger says.
+        Stop::Oversize => Ruling::Refuse("record-ceiling"),
         Stop::Conflict => Ruling::Refuse("evidence-conflict"),
         Stop::Unreadable => unreachable!("an image with bytes that cannot be read is not judged"),
     }
