@@ -9,9 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use allocation_counter::measure;
 use recovery_core::decide::{Action, Disposition};
 use recovery_core::format::partition_components;
-use recovery_core::observe::{IndexState, Progress, SUPERBLOCK_STEP_BYTES, Stop, Workspace};
+use recovery_core::observe::{Find, IndexState, Progress, SUPERBLOCK_STEP_BYTES, Stop, Workspace};
 use recovery_core::recovery::{Mode, Recovered, Recovery};
 use recovery_core::storage::{PartitionDirectory, Storage};
+use recovery_core::units::Offset;
 
 use super::{DIRECTORY, Image, NAMESPACE};
 use crate::memory_storage::{Fault, MemoryStorage};
@@ -54,23 +55,42 @@ pub(crate) fn check(image: &Image) -> BTreeSet<String> {
 }
 
 /// Settling changes no verdict. Where batches are carried over, the partition is judged once more behind that:
-/// its segments are others then, and what it serves and the offset it mints next are not. There is less residue then
-/// to earn a budget from: where that runs out, offsets are reserved for all that may lie in what it did not cover.
+/// its segments are others then, and what it serves and the offset it mints next are not. But what no budget
+/// covers is bounded by its length: behind carrying over there is less residue to earn a budget from, and less
+/// that may hold offsets. So a bound may rise or fall, and is still all that is reserved.
 fn check_verdicts(looked: &Recovered<MemoryStorage>, repaired: &Recovered<MemoryStorage>) {
-    let covered = repaired.facts.segments.iter().filter_map(|segment| segment.residue.survivors_next_offset);
-    let reserved = covered.max();
-    if looked.plan.carries() && reserved > looked.verdict.next_offset {
-        assert!(repaired.verdict.is_served(), "carrying over still serves");
-        assert_eq!(
-            repaired.verdict.next_offset, reserved,
-            "what no budget covered is all that moves an offset"
-        );
-    } else if looked.plan.carries() {
-        assert_eq!(repaired.verdict.disposition, looked.verdict.disposition, "carrying over serves the same");
-        assert_eq!(repaired.verdict.next_offset, looked.verdict.next_offset, "carrying over mints the same");
-    } else {
+    if !looked.plan.carries() {
         assert_eq!(repaired.verdict, looked.verdict, "settling changes no verdict");
+        return;
     }
+    let (was, is) = (looked.verdict.next_offset, repaired.verdict.next_offset);
+    let bound = reserved(repaired);
+    if bound > was {
+        assert!(repaired.verdict.is_served(), "carrying over still serves");
+        assert_eq!(is, bound, "what no budget covered is all that moves an offset");
+    } else if is_bounded(looked) {
+        assert!(repaired.verdict.is_served(), "carrying over still serves");
+        assert!(
+            bound <= is && is <= was,
+            "{is:?} of {was:?}: less is left that may hold offsets, and it is reserved"
+        );
+    } else {
+        assert_eq!(repaired.verdict.disposition, looked.verdict.disposition, "carrying over serves the same");
+        assert_eq!(is, was, "carrying over mints the same");
+    }
+}
+
+/// The offset below which everything may be held by what a residue shows, or hides.
+fn reserved(recovered: &Recovered<MemoryStorage>) -> Option<Offset> {
+    recovered.facts.segments.iter().filter_map(|segment| segment.residue.survivors_next_offset).max()
+}
+
+/// Whether the next offset is such a bound, and no batch that was found ends there.
+fn is_bounded(looked: &Recovered<MemoryStorage>) -> bool {
+    let reserved = reserved(looked);
+    let mut finds = looked.facts.segments.iter().flat_map(|segment| &segment.residue.survivors);
+    let end = |find: &Find| find.base_offset.get() + u64::from(find.message_count);
+    reserved == looked.verdict.next_offset && !finds.any(|find| reserved == Some(Offset::new(end(find))))
 }
 
 /// Looks, without changing anything, within bounds of work and memory.
