@@ -91,7 +91,9 @@ fn step(
         // A start is told whole, below.
         let is_told = matches!(event.code, EventCode::Verdict | EventCode::Action | EventCode::Planned)
             && !boots.is_empty();
-        let is_shown = if full { event.code != EventCode::Step } else { !is_detail(event) };
+        // A hash is for programs that compare, and is in the JSON.
+        let is_for_programs = matches!(event.code, EventCode::Step | EventCode::Bytes);
+        let is_shown = if full { !is_for_programs } else { !is_detail(event) };
         if is_shown && !is_told {
             let subject = told.and_then(|told| told.subjects.get(&at)).map(String::as_str);
             let node = if event.node > 0 { format!("node {}: ", event.node) } else { String::new() };
