@@ -11,14 +11,11 @@ use recovery_core::units::{Namespace, Offset};
 
 use super::member::Accepting;
 use super::run::HostWorld;
-use super::slices::slice_bytes;
+use super::slices::{SLICES_MAX, slice_bytes};
 use crate::oracle::{Check, Value, Violation};
 use crate::schedule::AcceptLoss;
 use crate::world::boot::expectation;
 use crate::world::serve::Answer;
-
-/// Slices of an acceptance, at most.
-const SLICES_MAX: u32 = 100_000;
 
 impl HostWorld<'_> {
     pub(super) fn accept_loss(&mut self, m: usize, index: usize, loss: &AcceptLoss) -> Answer {

@@ -7,7 +7,7 @@ use recovery_core::observe::Progress;
 use crate::schedule::Schedule;
 
 /// Slices after which something that should come to an end is given up; the longest takes a few hundred.
-const SLICES_MAX: u32 = 100_000;
+pub(super) const SLICES_MAX: u32 = 10_000;
 
 /// Bytes of a slice of a host's work, at least: small, so that partitions take turns often.
 const SLICE_BYTES: u64 = 4096;

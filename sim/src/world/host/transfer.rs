@@ -12,14 +12,11 @@ use recovery_core::units::{Position, SegmentStart};
 
 use super::member::{Installing, Member};
 use super::run::HostWorld;
-use super::slices::slice_bytes;
+use super::slices::{SLICES_MAX, slice_bytes};
 use crate::disk::SimDisk;
 use crate::schedule::{LinkState, NodeId};
 use crate::world::look;
 use crate::world::serve::Answer;
-
-/// Slices of an installation, at most: a few hundred for the largest world.
-const SLICES_MAX: u32 = 100_000;
 
 /// The bytes of a peer, or nobody.
 enum Peer<'a> {
