@@ -181,6 +181,10 @@ impl Again<'_> {
         let drawn = self.sample.choices(Question::InterruptedCall, self.nth, choices);
         let behind_cut = self.behind_cut().filter(|choice| !drawn.contains(choice));
         for choice in drawn.chain(behind_cut) {
+            // One is enough, and each costs two starts: much, where one of them comes to no end.
+            if !violations.is_empty() {
+                break;
+            }
             let call = u32::try_from(choice / Self::ENDS.len() as u64 + 1).expect("a start makes few calls");
             let (restart, survivors) =
                 Self::ENDS[usize::try_from(choice % Self::ENDS.len() as u64).expect("below 3")];

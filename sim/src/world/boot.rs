@@ -249,7 +249,7 @@ fn follow(
         steps: 0,
         has_ended: false,
     };
-    let (mut patience, from) = (Patience::new(), disk.recorded());
+    let mut patience = Patience::new();
     let (mut was_looking, mut has_looked) = (false, false);
     while !course.has_ended && patience.waits_for_more(|| look::image(disk, &slot.components)) {
         let at = recovery.reached();
@@ -260,9 +260,10 @@ fn follow(
             meter.enter(phase);
         }
         (was_looking, has_looked) = (is_looking, has_looked || is_looking);
+        let from = disk.recorded();
         course.has_ended = recovery.step(disk, partition, workspace, STEP_BYTES) == Progress::Done;
         if at == RecoveryStep::Settle && !has_looked {
-            course.settling_changes = disk.count_recorded(from, changes);
+            course.settling_changes += disk.count_recorded(from, changes);
         }
         course.reached = course.reached.max(recovery.reached());
     }
