@@ -96,6 +96,7 @@ mod operator;
 mod pending;
 mod place;
 mod resolve;
+mod rest;
 mod rules;
 mod snapshot;
 mod stamp;
@@ -127,6 +128,7 @@ pub use image::Image;
 pub use injection::{Disturbance, Injection, Scope, Standing, StepOutcome, SyncPart};
 pub use operator::Stray;
 pub use place::View;
+pub use rest::keep_small;
 pub use snapshot::Snapshot;
 pub use stamp::StampBroken;
 pub use strike::{Strike, Touched};
@@ -142,6 +144,28 @@ pub struct SimDisk {
 
 impl SimDisk {
     /// An empty disk: a data directory with nothing in it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::storage::{Name, Storage, exact};
+    /// use sim::disk::{Geometry, SimDisk, SurvivorChoice};
+    /// use sim::schedule::{Filesystem, Restart, Survivors};
+    ///
+    /// let disk = SimDisk::new(Geometry::DEFAULT, Filesystem::Ext4Ordered);
+    /// let (root, name) = (disk.root()?, Name::new(b"journal").expect("one component"));
+    /// let file = disk.create(&root, &name)?;
+    /// disk.sync_directory(&root)?;
+    /// exact::write_all(&disk, &file, &name, 0, b"kept")?;
+    /// disk.sync(&file)?;
+    /// exact::write_all(&disk, &file, &name, 4, b"lost")?;
+    ///
+    /// // Of a cut of the power the worst case: what no sync promised is gone.
+    /// disk.crash(Restart::Power, &SurvivorChoice::of(Survivors::None));
+    /// let file = disk.open(&disk.root()?, &name, recovery_core::storage::Access::Read)?;
+    /// assert_eq!(disk.length(&file)?, 4);
+    /// # Ok::<(), recovery_core::storage::StorageError>(())
+    /// ```
     pub fn new(geometry: Geometry, filesystem: Filesystem) -> Self {
         Self { disk: RefCell::new(Disk::new(geometry, filesystem)), listed: RefCell::new(Vec::new()) }
     }

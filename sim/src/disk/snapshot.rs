@@ -13,7 +13,7 @@ use crate::schedule::Filesystem;
 /// One moment of a disk. Its memory can be used again for the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    state: State,
+    pub(super) state: State,
     stamps: Stamps,
     mark: u32,
     events: usize,

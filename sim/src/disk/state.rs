@@ -17,6 +17,7 @@ use super::history::History;
 use super::injection::StepState;
 use super::name_table::{NameId, NameTable};
 use super::resolve::Scratch;
+use super::rest::keep_small;
 use super::rules::{Rules, rules_of};
 use super::stamp::Stamps;
 use super::strike::Strike;
@@ -116,6 +117,15 @@ impl State {
         self.device_held = other.device_held;
         self.commit_held = other.commit_held;
         self.listing_order = other.listing_order;
+    }
+
+    /// Lets go of the room that only large steps needed.
+    pub(super) fn rest(&mut self) {
+        for file in &mut self.files {
+            keep_small(&mut file.pending);
+            keep_small(&mut file.pages);
+        }
+        keep_small(&mut self.history.pages);
     }
 
     pub(super) fn files(&self) -> &[FileNode] {

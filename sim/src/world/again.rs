@@ -15,7 +15,7 @@ use super::meter::Meter;
 use super::node::{Node, Slot};
 use super::start::{Circumstances, bytes_read, is_an_answer};
 use super::variant::{self, Variant};
-use crate::disk::{Disturbance, Event, Injection, Snapshot, SurvivorChoice};
+use crate::disk::{Disturbance, Event, Injection, Snapshot, SurvivorChoice, keep_small};
 use crate::oracle::invariants::{
     SecondRun, check_adopted, check_interrupted, check_more_damage, check_recover_twice, check_same_verdict,
     is_known_throughout,
@@ -57,6 +57,13 @@ pub(super) struct Again<'a> {
 }
 
 impl Moments {
+    /// Lets go of the room that only large steps needed.
+    pub(super) fn rest(&mut self) {
+        keep_small(&mut self.calls);
+        self.before.rest();
+        self.behind.rest();
+    }
+
     /// Keeps the moment before a start.
     pub(super) fn keep_before(&mut self, node: &Node) {
         node.disk.snapshot(&mut self.before);

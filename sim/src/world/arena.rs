@@ -11,7 +11,7 @@ use super::left::NodeLeft;
 use super::meter::Meter;
 use super::poll::Reading;
 use super::serve::Scratch;
-use crate::disk::{Injection, SimDisk, Snapshot};
+use crate::disk::{Event as DiskEvent, Injection, SimDisk, Snapshot, Strike, keep_small};
 use crate::subject::trial::Trial;
 
 /// Memory that one thread reuses from world to world.
@@ -25,6 +25,8 @@ pub struct Arena {
     pub(super) scratch: Scratch,
     pub(super) reading: Reading,
     pub(super) injections: Vec<Injection>,
+    pub(super) calls: Vec<DiskEvent>,
+    pub(super) strikes: Vec<Strike>,
     pub(super) moments: Moments,
     /// The directory that worlds on it start with, if their schedules name one.
     pub image: Option<&'static WorldImage>,
@@ -48,6 +50,8 @@ impl Arena {
             scratch: Scratch::default(),
             reading: Reading::default(),
             injections: Vec::new(),
+            calls: Vec::new(),
+            strikes: Vec::new(),
             moments: Moments::default(),
             image: None,
             trial: None,
@@ -61,6 +65,15 @@ impl Arena {
     /// Memory for worlds that start with a directory.
     pub fn on(image: Option<&'static WorldImage>) -> Self {
         Self { image, ..Self::new() }
+    }
+
+    /// Lets go of the room that only large steps needed.
+    pub(super) fn rest(&mut self) {
+        keep_small(&mut self.calls);
+        keep_small(&mut self.strikes);
+        self.disk.iter().chain(&self.disks).for_each(SimDisk::rest);
+        self.snapshot.rest();
+        self.moments.rest();
     }
 
     /// Lets go of whatever a world that panicked has left.

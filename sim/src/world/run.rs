@@ -32,6 +32,22 @@ use crate::schedule::{Action, Fault, Interruption, Plant, Schedule, Step};
 use crate::subject::trial::Trial;
 
 /// Runs one schedule, on nodes with hosts if it needs one.
+///
+/// # Examples
+///
+/// ```
+/// use sim::oracle::sample::Sample;
+/// use sim::run::tally::Tally;
+/// use sim::schedule::Tape;
+/// use sim::schedule::generate::{Knobs, SizeKnob, generate};
+/// use sim::world::{Arena, Watch, run};
+///
+/// let knobs = Knobs { size: SizeKnob::Small, ..Knobs::default() };
+/// let schedule = generate(&mut Tape::from_seed(7), knobs);
+/// let (mut arena, mut tally) = (Arena::new(), Tally::default());
+/// let report = run(&schedule, &mut arena, &mut tally, Watch::of(Sample::EVERYTHING));
+/// assert_eq!((report.failures.len(), tally.worlds), (0, 1));
+/// ```
 pub fn run(schedule: &Schedule, arena: &mut Arena, tally: &mut Tally, watch: Watch) -> Report {
     if schedule.needs_host() {
         return super::host::run(schedule, arena, tally, watch);
@@ -124,8 +140,8 @@ impl<'a> World<'a> {
             scratch: std::mem::take(&mut arena.scratch),
             reading: std::mem::take(&mut arena.reading),
             injections: std::mem::take(&mut arena.injections),
-            calls: Vec::new(),
-            strikes: Vec::new(),
+            calls: std::mem::take(&mut arena.calls),
+            strikes: std::mem::take(&mut arena.strikes),
             outcome: Outcome::new(),
             failures: Vec::new(),
             expects: schedule.steps.iter().any(Step::is_expectation),
@@ -406,7 +422,10 @@ impl<'a> World<'a> {
         arena.scratch = self.scratch;
         arena.reading = self.reading;
         arena.injections = self.injections;
+        arena.calls = self.calls;
+        arena.strikes = self.strikes;
         arena.moments = self.moments;
+        arena.rest();
         report
     }
 }
