@@ -22,19 +22,21 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Every way to end, the worst first: what is wrong of several at once.
+    pub const ALL: [Self; 7] = [
+        Self::Usage,
+        Self::Harness,
+        Self::Nondeterminism,
+        Self::Failed,
+        Self::Interrupted,
+        Self::Nothing,
+        Self::Held,
+    ];
+
     /// The code of a command that ended in several ways at once.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
-        const ORDER: [Exit; 7] = [
-            Exit::Usage,
-            Exit::Harness,
-            Exit::Nondeterminism,
-            Exit::Failed,
-            Exit::Interrupted,
-            Exit::Nothing,
-            Exit::Held,
-        ];
-        let rank = |exit| ORDER.iter().position(|ranked| *ranked == exit);
+        let rank = |exit| Self::ALL.iter().position(|ranked| *ranked == exit);
         if rank(self) <= rank(other) { self } else { other }
     }
 }
@@ -51,17 +53,8 @@ mod tests {
 
     #[test]
     fn the_worst_of_two_ends_is_the_same_in_either_order() {
-        let all = [
-            Exit::Held,
-            Exit::Failed,
-            Exit::Usage,
-            Exit::Nondeterminism,
-            Exit::Nothing,
-            Exit::Harness,
-            Exit::Interrupted,
-        ];
-        for one in all {
-            for other in all {
+        for one in Exit::ALL {
+            for other in Exit::ALL {
                 assert_eq!(one.worst(other), other.worst(one));
             }
             assert_eq!(one.worst(Exit::Held), one);

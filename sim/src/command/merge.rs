@@ -22,7 +22,7 @@ use crate::report::whole::Whole;
 /// When a stream or a file cannot be written.
 pub fn merge(options: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let read = read(&options.paths).and_then(|sections| merged(sections).map_err(|error| error.to_string()));
-    let Merged { whole, conflicts } = match read {
+    let Merged { whole, failures, conflicts } = match read {
         Ok(merged) => merged,
         Err(sentence) => {
             writeln!(err, "error: {sentence}")?;
@@ -33,16 +33,15 @@ pub fn merge(options: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::R
         let Conflict { what, first, second } = conflict;
         writeln!(err, "error: {what} is there twice, and not the same: {first} and {second}")?;
     }
-    let lines = lines(&whole);
     if options.json {
-        lines.iter().try_for_each(|line| writeln!(out, "{}", line.text()))?;
+        lines(&whole, &whole.failures).iter().try_for_each(|line| writeln!(out, "{}", line.text()))?;
     } else {
         terminal::run_started(out, &whole.started)?;
         whole.failures.iter().try_for_each(|failure| terminal::failure(out, &whole.started, failure))?;
         terminal::run_summary(out, &whole)?;
     }
     if let Some(file) = &options.out {
-        let text: String = lines.iter().map(|line| line.text() + "\n").collect();
+        let text: String = lines(&whole, &failures).iter().map(|line| line.text() + "\n").collect();
         fs::write(file, text)?;
     }
     let outputs = Outputs { html: options.html.as_deref(), junit: options.junit.as_deref() };
@@ -50,11 +49,11 @@ pub fn merge(options: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::R
     Ok(whole.exit)
 }
 
-fn lines(whole: &Whole) -> Vec<Line> {
+fn lines(whole: &Whole, failures: &[FailureLine]) -> Vec<Line> {
     let failure = |line: &FailureLine| Line::Failure(line.clone());
     let mut lines = vec![Line::RunStarted(whole.started.clone())];
     lines.extend(whole.planted.clone().map(Line::Planted));
-    lines.extend(whole.failures.iter().map(failure));
+    lines.extend(failures.iter().map(failure));
     lines.extend(whole.last_lines());
     lines
 }

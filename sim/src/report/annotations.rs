@@ -5,7 +5,9 @@
 
 use std::fmt::Write;
 
+use super::again::Again;
 use super::whole::Whole;
+use crate::exit::Exit;
 use crate::run::planted::PlantedFate;
 
 /// One line a group, and one for everything else that fails the run.
@@ -14,11 +16,11 @@ pub fn annotations(whole: &Whole) -> String {
     let mut text = String::new();
     let summary = &whole.summary;
     for group in &summary.groups {
-        let line = whole.failures.iter().find(|line| line.group.as_ref() == Some(&group.id));
+        let line = whole.line_of(group);
         let sentence = line.map_or("", |line| line.sentence.as_str());
         let level = if group.known { "notice" } else { "error" };
-        let (count, token) = (group.count, &group.token);
-        let told = format!("{sentence}\n{count} failing seeds\ncargo sim replay {token}");
+        let (count, again) = (group.count, Again::of_group(&whole.started, group, line));
+        let told = format!("{sentence}\n{count} failing seeds\n{}", again.command);
         add(&mut text, level, &group.id, &told);
     }
     for id in &summary.known_gone {
@@ -30,6 +32,12 @@ pub fn annotations(whole: &Whole) -> String {
     if summary.planted.fate != PlantedFate::Found {
         let told = format!("the planted failure is {}", summary.planted.fate.code());
         add(&mut text, "error", "the harness is not alive", &told);
+    }
+    for end in summary.parts.iter().filter(|end| end.exit != Exit::Held) {
+        add(&mut text, "error", end.part.code(), &format!("it ended with {}", end.exit as u8));
+    }
+    if let Some(wanted) = summary.cut_by_time {
+        add(&mut text, "warning", "cut by time", &format!("{} of {wanted} seeds ran", summary.seeds));
     }
     for shard in &summary.shards_missing {
         add(&mut text, "error", "a shard is missing", &format!("shard {shard}"));

@@ -5,10 +5,12 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
+use super::again::Again;
 use super::whole::Whole;
+use crate::exit::Exit;
 use crate::oracle::Check;
 use crate::run::planted::{CHECK, PlantedFate};
-use crate::run::session::Group;
+use crate::run::session::{Group, Summary};
 
 /// The document.
 ///
@@ -42,10 +44,10 @@ fn checks(whole: &Whole) -> TestSuite {
 }
 
 fn failed(whole: &Whole, group: &Group) -> TestCase {
-    let line = whole.failures.iter().find(|line| line.group.as_ref() == Some(&group.id));
+    let line = whole.line_of(group);
     let sentence = line.map_or("", |line| line.sentence.as_str());
-    let (count, token) = (group.count, &group.token);
-    let text = format!("{sentence}\nfailing seeds: {count}\nreplay: cargo sim replay {token}\n");
+    let (count, Again { word, command }) = (group.count, Again::of_group(&whole.started, group, line));
+    let text = format!("{sentence}\nfailing seeds: {count}\n{word}: {command}\n");
     let mut status = if group.known {
         TestCaseStatus::skipped()
     } else {
@@ -63,6 +65,8 @@ fn harness(whole: &Whole) -> TestSuite {
     let scenarios = summary.scenarios;
     let reached = if whole.started.require_reach { whole.missed.join(", ") } else { String::new() };
     let missing: Vec<String> = summary.shards_missing.iter().map(u64::to_string).collect();
+    let parts = summary.parts.iter().filter(|end| end.exit != Exit::Held);
+    let parts: Vec<&str> = parts.map(|end| end.part.code()).collect();
     let fate = summary.planted.fate;
     let lost = if fate == PlantedFate::Found { "" } else { fate.code() };
     for (name, wrong) in [
@@ -76,6 +80,7 @@ fn harness(whole: &Whole) -> TestSuite {
         ),
         ("goals are reached", reached),
         ("no shard is missing", missing.join(", ")),
+        ("what ran beside the seeds holds", parts.join(", ")),
     ] {
         let status = if wrong.is_empty() {
             TestCaseStatus::success()
@@ -88,7 +93,23 @@ fn harness(whole: &Whole) -> TestSuite {
         case.set_classname("sim.harness");
         suite.add_test_case(case);
     }
+    suite.add_test_case(all_seeds_ran(summary));
     suite
+}
+
+/// A run that time cut short has not failed: its test is skipped.
+fn all_seeds_ran(summary: &Summary) -> TestCase {
+    let status = match summary.cut_by_time {
+        None => TestCaseStatus::success(),
+        Some(wanted) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!("cut by time, {} of {wanted}", summary.seeds));
+            status
+        }
+    };
+    let mut case = TestCase::new("all seeds ran", status);
+    case.set_classname("sim.harness");
+    case
 }
 
 fn counted_or_none(count: u64, what: &str) -> String {

@@ -51,6 +51,8 @@ pub struct Conflict {
 pub struct Merged {
     /// The run.
     pub whole: Whole,
+    /// Every failing seed whose line is there, those that are not shown included.
+    pub failures: Vec<FailureLine>,
     /// What is there twice, and not the same.
     pub conflicts: Vec<Conflict>,
 }
@@ -63,6 +65,7 @@ pub struct Merged {
 pub fn merged(mut sections: Vec<Section>) -> Result<Merged, MergeError> {
     // Whatever is taken where two would do is the same in any order.
     sections.sort_by_cached_key(|section| (section.started.shard.index, rank(section)));
+    drop_merged(&mut sections);
     let first = sections.first().ok_or(MergeError::Nothing)?.started.clone();
     sections.iter().try_for_each(|section| is_of_one_run(&first, &section.started))?;
     let mut conflicts = Vec::new();
@@ -104,7 +107,26 @@ pub fn merged(mut sections: Vec<Section>) -> Result<Merged, MergeError> {
     summary.mismatches += conflicts.len() as u64;
     let shown = shown(&failures, first.limits.per_group);
     let whole = Whole::of(started, planted, shown, summary);
-    Ok(Merged { whole, conflicts })
+    Ok(Merged { whole, failures, conflicts })
+}
+
+/// Leaves out what was merged before from shards that are there themselves, as is a file that a merge wrote among them.
+fn drop_merged(sections: &mut Vec<Section>) {
+    let parts = |section: &Section| section.summary.as_ref().map_or(Vec::new(), |line| line.shards.clone());
+    let is_there = |section: &Section, index: u64, sections: &[Section]| {
+        sections.iter().any(|other| {
+            let (run, other_run) = (&section.started, &other.started);
+            parts(other).is_empty()
+                && other_run.shard.index == index
+                && (run.from_seed, &run.commit) == (other_run.from_seed, &other_run.commit)
+        })
+    };
+    let is_superseded = |section: &Section| {
+        let parts = parts(section);
+        !parts.is_empty() && parts.iter().all(|part| is_there(section, part.index, sections))
+    };
+    let kept: Vec<Section> = sections.iter().filter(|section| !is_superseded(section)).cloned().collect();
+    *sections = kept;
 }
 
 /// Sections of one shard in an order of their own: the longest first, and what they say decides the rest.
@@ -167,7 +189,8 @@ fn told(line: &FailureLine) -> String {
 }
 
 /// The first failing seeds of each group: those that the whole run would have shown.
-fn shown(failures: &[FailureLine], per_group: u64) -> Vec<FailureLine> {
+#[must_use]
+pub fn shown(failures: &[FailureLine], per_group: u64) -> Vec<FailureLine> {
     let mut counts: BTreeMap<Option<String>, u64> = BTreeMap::new();
     let mut is_shown = |line: &&FailureLine| {
         let count = counts.entry(line.group.clone()).or_default();
@@ -253,6 +276,25 @@ mod tests {
         assert_eq!(shown, [Some(11), Some(14)]);
         let other = merged(vec![two, one.clone(), one]).expect("one run").whole;
         assert_eq!((other.summary, other.failures), (whole.summary, whole.failures));
+    }
+
+    #[test]
+    fn what_was_merged_among_its_shards_changes_nothing() {
+        let shards = vec![section(1, &[14, 16, 20]), section(2, &[11, 31])];
+        let whole = merged(shards.clone()).expect("one run").whole;
+        let lines = SummaryLine::of(&whole.started, &whole.summary, &whole.missed, whole.exit);
+        let written = Section {
+            started: whole.started.clone(),
+            planted: None,
+            failures: whole.failures.clone(),
+            reach: Vec::new(),
+            summary: Some(lines),
+        };
+        let again = merged([shards, vec![written.clone()]].concat()).expect("one run").whole;
+        assert_eq!((again.summary, again.failures), (whole.summary, whole.failures));
+        // Without its shards it stands for them, and with half of them it is another run.
+        assert_eq!(merged(vec![written.clone()]).expect("one run").whole.summary.seeds, 100);
+        assert!(matches!(merged(vec![written, section(1, &[14])]), Err(MergeError::TwoRuns { .. })));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How a run looks: consumers of what it says, one form a folder. Only they write to a terminal.
 
+pub mod again;
 pub mod annotations;
 pub mod explain;
 pub mod html;

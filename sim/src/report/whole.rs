@@ -5,7 +5,7 @@ use super::lines::{FailureLine, Line, StartedLine, SummaryLine, reach_lines};
 use crate::exit::Exit;
 use crate::run::planted::PlantedFate;
 use crate::run::reach::{self, Line as Reached};
-use crate::run::session::Summary;
+use crate::run::session::{Group, Summary};
 
 /// A run that is over.
 #[derive(Clone, Debug)]
@@ -42,6 +42,12 @@ impl Whole {
         Self { started, planted, failures, summary, reach, missed, exit }
     }
 
+    /// The line of the first failing seed of a group, if it is kept.
+    #[must_use]
+    pub fn line_of(&self, group: &Group) -> Option<&FailureLine> {
+        self.failures.iter().find(|line| line.group.as_ref() == Some(&group.id))
+    }
+
     /// The last lines: one a word that can be reached, and the summary.
     #[must_use]
     pub fn last_lines(&self) -> Vec<Line> {
@@ -54,6 +60,7 @@ impl Whole {
 fn exit_of(summary: &Summary, is_reach_missed: bool) -> Exit {
     let is_short = summary.seeds == 0 || is_reach_missed || !summary.shards_missing.is_empty();
     let fate = summary.planted.fate;
+    let parts = summary.parts.iter().map(|end| (true, end.exit));
     let has_failed =
         summary.new_failures() > 0 || summary.scenarios.failed > 0 || fate == PlantedFate::Masked;
     [
@@ -64,6 +71,7 @@ fn exit_of(summary: &Summary, is_reach_missed: bool) -> Exit {
         (summary.is_harness_bug || fate == PlantedFate::Silent, Exit::Harness),
     ]
     .into_iter()
+    .chain(parts)
     .filter(|(is_so, _)| *is_so)
     .fold(Exit::Held, |worst, (_, exit)| worst.worst(exit))
 }
@@ -71,8 +79,9 @@ fn exit_of(summary: &Summary, is_reach_missed: bool) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::part::{Part, PartEnd};
     use crate::run::planted::Planted;
-    use crate::run::session::{Group, ScenarioCount};
+    use crate::run::session::ScenarioCount;
 
     fn group(id: &str, count: u64, known: bool) -> Group {
         Group {
@@ -103,6 +112,9 @@ mod tests {
         check(&known, Exit::Held);
         let groups = vec![group("a", 3, true), group("b", 1, false)];
         check(&Summary { failures: 4, groups, ..held() }, Exit::Failed);
+        let part = |exit| Summary { parts: vec![PartEnd { part: Part::Sweeps, exit }], ..held() };
+        check(&part(Exit::Held), Exit::Held);
+        check(&part(Exit::Failed), Exit::Failed);
         check(&Summary { scenarios: ScenarioCount { passed: 9, failed: 1 }, ..held() }, Exit::Failed);
     }
 

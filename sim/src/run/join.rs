@@ -26,7 +26,11 @@ pub fn join(from: u64, shards: &[Summary]) -> Summary {
         whole.is_harness_bug |= shard.is_harness_bug;
         whole.is_interrupted |= shard.is_interrupted;
         whole.shards_missing.extend(&shard.shards_missing);
+        whole.parts.extend(&shard.parts);
         whole.shards.extend(shard.shards.iter().cloned());
+    }
+    if shards.iter().any(|shard| shard.cut_by_time.is_some()) {
+        whole.cut_by_time = Some(shards.iter().map(|shard| shard.cut_by_time.unwrap_or(shard.seeds)).sum());
     }
     whole.shards.sort_by_key(|shard| shard.index);
     whole.shards_missing.sort_unstable();

@@ -17,6 +17,7 @@ pub mod one;
 pub mod pace;
 pub mod panics;
 pub mod parallel;
+pub mod part;
 pub mod pinned;
 pub mod planted;
 pub mod profile;

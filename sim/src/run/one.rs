@@ -52,6 +52,21 @@ pub fn sample_of(seed: u64, checks: Checks) -> Sample {
 }
 
 /// Runs one seed on a thread's arena.
+///
+/// # Examples
+///
+/// ```
+/// use sim::oracle::sample::Checks;
+/// use sim::run::one::run_seed;
+/// use sim::schedule::generate::Knobs;
+/// use sim::world::Arena;
+///
+/// let mut arena = Arena::new();
+/// let outcome = run_seed(&mut arena, 7, Knobs::default(), Checks::Default);
+/// // The same seed is the same world, whatever memory it runs in.
+/// assert_eq!(outcome.digest, run_seed(&mut Arena::new(), 7, Knobs::default(), Checks::Default).digest);
+/// assert_eq!(outcome.failures, []);
+/// ```
 pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs, checks: Checks) -> Outcome {
     arena.meter.enter(Phase::Generate);
     let mut tape = Tape::from_seed(seed);

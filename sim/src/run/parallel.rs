@@ -1,4 +1,4 @@
-//! Seeds in parallel: blocks of 64 from one counter, results in seed order.
+//! Seeds in parallel: small blocks from one counter, results in seed order.
 //!
 //! Promises: what is reported, and where a run stops, depends on the seeds and the limits alone, never on
 //! the number of threads. Leaves out: what a world is; it takes any function from a seed to a result.
@@ -9,17 +9,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 
 /// Seeds that a thread takes at a time.
-pub const BLOCK_SEEDS: u64 = 64;
+pub const BLOCK_SEEDS: u64 = 8;
 
-/// Blocks after which a thread lets its memory go and begins with new memory.
+/// Blocks after which a thread lets its memory go and begins with new memory: 1,024 worlds.
 ///
 /// Each of the many buffers of an arena keeps the size of the largest world that it ever served. Kept for ever, their
 /// sum grows for as long as some world somewhere is the largest so far, which is for hundreds of thousands of worlds.
-pub const ARENA_BLOCKS: u64 = 16;
+pub const ARENA_BLOCKS: u64 = 1024 / BLOCK_SEEDS;
 
 /// Blocks that may be under way or wait to be handed over, for each thread: one slow world must not let the others
-/// pile up results without end.
-pub const AHEAD_BLOCKS: u64 = 16;
+/// pile up results without end, and what waits is lost if the run is killed. So a slow world may take as long as 64
+/// usual ones before another thread waits for it.
+pub const AHEAD_BLOCKS: u64 = 64 / BLOCK_SEEDS;
 
 /// How far results have been handed over.
 #[derive(Default)]
@@ -74,11 +75,21 @@ impl Seeds {
         Self { from, count, shard: 1, shards: 1, done: 0 }
     }
 
+    /// How many of them this shard runs; `None` if nothing but time or a person ends the run.
+    pub fn share(&self) -> Option<u64> {
+        (self.count < u64::MAX).then(|| share(self.count, self.shard, self.shards))
+    }
+
     /// The `index`-th seed of this shard, or `None` if it has fewer.
     pub fn get(&self, index: u64) -> Option<u64> {
         let place = index.checked_mul(self.shards)?.checked_add(self.shard - 1)?;
         (place < self.count).then(|| self.from.wrapping_add(place))
     }
+}
+
+/// How many of `count` seeds the `shard`-th (from 1) of `shards` shards runs.
+pub fn share(count: u64, shard: u64, shards: u64) -> u64 {
+    count.saturating_sub(shard - 1).div_ceil(shards)
 }
 
 /// Runs worlds on `jobs` threads, each with a value of its own made by `arena` and made anew after every

@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 use kdl::{KdlDocument, KdlNode, KdlValue};
 
+use super::part::Part;
+use crate::schedule::word::Word;
+
 /// The file, as it stands beside this one.
 pub const PROFILES: &str = include_str!("profiles.kdl");
 
@@ -26,6 +29,8 @@ pub struct Profile {
     pub scenarios: bool,
     /// Whether a goal missed fails the run.
     pub require_reach: bool,
+    /// What runs behind the seeds, in order.
+    pub parts: Vec<Part>,
 }
 
 /// Where the first seed comes from, if nobody gives one.
@@ -63,6 +68,7 @@ fn profile(node: &KdlNode) -> Profile {
         from: FirstSeed::Drawn,
         scenarios: false,
         require_reach: false,
+        parts: Vec::new(),
     };
     for line in node.children().expect("a profile has lines").nodes() {
         let number = line.get(0).and_then(KdlValue::as_integer).and_then(|number| u64::try_from(number).ok());
@@ -76,6 +82,9 @@ fn profile(node: &KdlNode) -> Profile {
             ("from", None, Some("commit")) => profile.from = FirstSeed::Commit,
             ("scenarios", None, None) => profile.scenarios = true,
             ("require-reach", None, None) => profile.require_reach = true,
+            (part, None, None) if Part::from_word(part).is_some() => {
+                profile.parts.extend(Part::from_word(part));
+            }
             (other, ..) => panic!("profile {}: {other} is no line of a profile", profile.name),
         }
     }
@@ -100,6 +109,16 @@ mod tests {
         assert!(profile.seconds.is_some_and(|seconds| seconds <= 60));
         assert!(profile.seeds.is_some() && profile.scenarios);
         assert_eq!(profile.from, FirstSeed::Commit);
+        // Every planted bug that a seed finds is found by a tenth of them.
+        assert!(profile.seeds.is_some_and(|seeds| seeds >= 20_000));
         assert_eq!(named("pm"), None);
+    }
+
+    #[test]
+    fn every_night_the_harness_is_judged_too() {
+        let profile = named("nightly").expect("it is there");
+        assert_eq!(profile.parts, Part::ALL);
+        assert!(profile.require_reach && profile.scenarios);
+        assert_eq!(profile.from, FirstSeed::Drawn);
     }
 }

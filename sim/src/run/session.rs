@@ -15,7 +15,8 @@ use super::group::group_id;
 use super::known::Known;
 use super::one::{Outcome, run_seed, schedule_of};
 use super::pace::{Moment, Pace, ShardPace};
-use super::parallel::{BLOCK_SEEDS, Seeds, run};
+use super::parallel::{Seeds, run};
+use super::part::PartEnd;
 use super::planted::Planted;
 use super::tally::Tally;
 use crate::oracle::Check;
@@ -26,6 +27,9 @@ use crate::schedule::token::{Commit, Token};
 use crate::subject::program::Program;
 use crate::subject::trial::Trial;
 use crate::world::{Arena, Failure, WorldImage};
+
+/// Seeds after which a run says how far it is, and keeps it.
+const PROGRESS_SEEDS: u64 = 64;
 
 /// What is asked of a run.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +75,8 @@ pub struct FailedSeed<'a> {
     pub group: &'a str,
     /// Whether that was known before.
     pub is_known: bool,
+    /// Whether it is among the first of its group, which are shown.
+    pub is_shown: bool,
     /// The fault kinds that it needs.
     pub faults: &'a [&'static str],
     /// Where a second run parted from the first.
@@ -140,6 +146,10 @@ pub struct Summary {
     pub shards_missing: Vec<u64>,
     /// Whether somebody ended it before its limits did.
     pub is_interrupted: bool,
+    /// What ran behind the seeds, and how it ended.
+    pub parts: Vec<PartEnd>,
+    /// Seeds that were to be run, of this shard, where time ended the run before they all were.
+    pub cut_by_time: Option<u64>,
 }
 
 impl Summary {
@@ -173,10 +183,10 @@ impl Summary {
 
 /// Hears of a run as it goes.
 pub trait Listener {
-    /// A seed failed, and its group is to be shown.
+    /// A seed failed.
     fn failed(&mut self, failed: &FailedSeed<'_>);
 
-    /// A block of seeds more is done: all that was heard so far is in the summary.
+    /// Some seeds more are done: all that was heard so far is in the summary.
     fn progress(&mut self, summary: &Summary);
 }
 
@@ -209,19 +219,27 @@ pub fn run_session(
         world,
         |seed, outcome| {
             session.take(seed, &outcome, listener);
-            if session.summary.seeds.is_multiple_of(BLOCK_SEEDS) {
+            if session.summary.seeds.is_multiple_of(PROGRESS_SEEDS) {
                 session.summary.at(before + begin.elapsed());
                 listener.progress(&session.summary);
             }
             if session.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     );
+    let is_full = session.is_full();
     let mut summary = session.summary;
     summary.elapsed = before + begin.elapsed();
     summary.is_interrupted = interrupted.load(Ordering::Relaxed);
+    summary.cut_by_time = cut_by_time(request, is_full, &summary);
     summary.known_gone = known.gone(&summary.tally, &|id| summary.has_group(id));
     listener.progress(&summary);
     summary
+}
+
+/// Seeds that were to be run, where neither a person nor failures ended the run before they all were.
+fn cut_by_time(request: &Request, is_full: bool, summary: &Summary) -> Option<u64> {
+    let wanted = request.seeds.share()?;
+    (!is_full && !summary.is_interrupted && summary.seeds < wanted).then_some(wanted)
 }
 
 /// Memory for the worlds of one thread.
@@ -282,10 +300,7 @@ impl<'a> Session<'a> {
         summary.mismatches += u64::from(outcome.failures.iter().any(is_mismatch));
         let group = self.group(class, outcome, token);
         group.count += 1;
-        if group.count > request.per_group {
-            return;
-        }
-        let (id, is_known) = (group.id.clone(), group.known);
+        let (id, is_known, is_shown) = (group.id.clone(), group.known, group.count <= request.per_group);
         let schedule = schedule_of(seed, request.knobs, request.image);
         listener.failed(&FailedSeed {
             token: Some(token),
@@ -294,6 +309,7 @@ impl<'a> Session<'a> {
             failure,
             group: &id,
             is_known,
+            is_shown,
             faults: &outcome.culprits,
             difference: outcome.difference,
         });

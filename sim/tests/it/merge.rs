@@ -41,6 +41,12 @@ fn eight_shards_merged_are_the_run_that_was_not_sharded() {
     assert_eq!(again.stdout, merged.stdout);
     assert_eq!(fs::read(path.join("merged.jsonl")).expect("it was written"), merged.stdout);
 
+    // What a merge wrote among the shards is not one of them.
+    let among = ["merge", "shards", "--json", "--out", "shards/merged.jsonl"];
+    assert_eq!(run(path, &among).stdout, merged.stdout);
+    assert_eq!(run(path, &among).stdout, merged.stdout);
+    fs::remove_file(path.join("shards/merged.jsonl")).expect("it was written");
+
     refuses_what_is_no_run(path);
 }
 

@@ -39,6 +39,29 @@ fn a_run_of_nothing_ends_with_4() {
 }
 
 #[test]
+fn a_run_that_time_cut_short_says_so_and_is_run_again_as_far_as_it_came() {
+    let directory = scratch();
+    let path = directory.path();
+    let asked = ["run", "--from-seed", "7", "--seeds", "100000000", "--seconds", "1", "--size", "small"];
+    let output = run(path, &asked);
+    let text = String::from_utf8(output.stdout).expect("it prints text");
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let lines = fs::read_to_string(path.join("target/sim/run.jsonl")).expect("it was written");
+    let last: serde_json::Value = serde_json::from_str(lines.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["cut_by_time"], 100_000_000);
+    let seeds = &last["seeds"];
+    assert!(text.contains(&format!("CUT  by time, {seeds} of 100000000 seeds ran")), "{text}");
+    assert!(
+        text.contains(&format!("again   cargo sim run --from-seed 0x7 --seeds {seeds} --size small")),
+        "{text}"
+    );
+    // What goes on to its end is cut by nothing.
+    let more = (seeds.as_u64().expect("a number") + 1).to_string();
+    let resumed = summary(&run(path, &["run", "--json", "--resume", "target/sim", "--seeds", &more]));
+    assert_eq!(resumed["cut_by_time"], serde_json::Value::Null);
+}
+
+#[test]
 fn a_command_line_that_is_wrong_ends_with_2() {
     let directory = scratch();
     let path = directory.path();

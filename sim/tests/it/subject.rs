@@ -1,12 +1,13 @@
 //! Other programs, put to every start: the project's own tool, which must do as the linked core does, and small
 //! liars, each of which must be caught by its check.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::{run, scratch, summary};
+use super::{run, scratch, sim, summary};
 
 /// The operator's tool, built if it is not yet.
 fn recover() -> PathBuf {
@@ -102,4 +103,29 @@ fn a_subject_that_cannot_be_tried_is_a_mistake_of_the_command_line() {
     let directory = scratch();
     let hosts = run(directory.path(), &["run", "--replicas", "3", "--subject", "exec:true"]);
     assert_eq!(hosts.status.code(), Some(2));
+}
+
+#[test]
+fn every_output_says_how_a_failure_of_another_program_is_seen_and_all_of_a_group_are_kept() {
+    let directory = scratch();
+    let path = directory.path();
+    let subject = r#"exec:sh -c 'printf "{\"disposition\":\"refuse\",\"next_offset\":null}"; exit 20'"#;
+    let seeds = ["run", "--from-seed", "1", "--seeds", "8", "--size", "small", "--subject", subject];
+    let arguments = [&seeds[..], &["--html", "a.html", "--junit", "a.xml", "--out", "out"]].concat();
+    let output = sim(path, &arguments).env("GITHUB_ACTIONS", "true").output().expect("it runs");
+    let read = |name| fs::read_to_string(path.join(name)).expect("it was written");
+    let text = |bytes| String::from_utf8(bytes).expect("it prints text");
+    let said = [read("a.html"), read("a.xml"), text(output.stdout), text(output.stderr)];
+    for text in &said {
+        assert!(text.contains("cargo sim export tm1-") && text.contains(" DIR --at "), "{text}");
+        // A replay runs the linked core, which is right.
+        assert!(!text.contains("cargo sim replay"), "{text}");
+    }
+    assert!(said[0].contains("By the linked core"));
+    let lines = read("out/run.jsonl");
+    let failures = lines.lines().filter(|line| line.starts_with("{\"type\":\"failure\"")).count() as u64;
+    let last: Value =
+        lines.lines().last().map(|line| serde_json::from_str(line).expect("JSON")).expect("a line");
+    assert_eq!(last["failures"], failures);
+    assert!(last["groups"].as_array().is_some_and(|groups| (groups.len() as u64) < failures), "{last}");
 }

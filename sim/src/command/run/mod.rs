@@ -1,6 +1,7 @@
 //! `sim run`: seeds through crashes and damage.
 
 mod checkpoint;
+mod parts;
 mod reporting;
 mod request;
 mod resume;
@@ -68,8 +69,10 @@ fn run_plan(
     if plan.scenarios {
         run_scenarios(options.json, &mut summary, &mut reporting)?;
     }
-    let summary = run_session(&request, known, summary, &interrupted, &mut reporting);
+    let mut summary = run_session(&request, known, summary, &interrupted, &mut reporting);
     progress.end();
+    summary.parts =
+        parts::run(&plan.parts, &plan.directory, options.json, &interrupted, &mut reporting, err)?;
     let whole = reporting.end(summary)?;
     outputs.write(&whole, request.image, err)?;
     Ok(whole.exit)

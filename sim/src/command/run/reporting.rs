@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::checkpoint::Checkpoint;
 use crate::exit::Exit;
 use crate::report::lines::{FailureLine, Line, StartedLine, SummaryLine, reach_lines, read_sections};
+use crate::report::merged::shown;
 use crate::report::progress::Progress;
 use crate::report::terminal;
 use crate::report::whole::Whole;
@@ -79,7 +80,8 @@ impl<'a> Reporting<'a> {
         let line = Line::RunStarted(reporting.started.clone());
         let started = reporting.started.clone();
         reporting.show(&line, |out| terminal::run_started(out, &started))?;
-        for failure in resumed.into_iter().flatten() {
+        let per_group = reporting.started.limits.per_group;
+        for failure in shown(&resumed.unwrap_or_default(), per_group) {
             reporting
                 .show(&Line::Failure(failure.clone()), |out| terminal::failure(out, &started, &failure))?;
             reporting.failures.push(failure);
@@ -118,6 +120,7 @@ impl<'a> Reporting<'a> {
             failure,
             group: &group,
             is_known: false,
+            is_shown: true,
             faults: &world.outcome.culprits,
             difference: None,
         };
@@ -197,6 +200,14 @@ fn has_arrived(line: &FailureLine, failed: &FailedSeed<'_>) -> io::Result<bool> 
 impl Listener for Reporting<'_> {
     fn failed(&mut self, failed: &FailedSeed<'_>) {
         let started = self.started.clone();
+        if !failed.is_shown {
+            // Its token is kept: all of a group can be replayed.
+            let line = Line::Failure(FailureLine::of_seed(failed));
+            if let Err(trouble) = writeln!(self.lines, "{}", line.text()) {
+                self.trouble.get_or_insert(trouble);
+            }
+            return;
+        }
         let reported = self.save(FAILURES, failed).and_then(|line| {
             self.say(&Line::Failure(line.clone()), |out| terminal::failure(out, &started, &line))?;
             self.lines.flush()?;

@@ -9,6 +9,7 @@ use crate::cli::Run;
 use crate::command::{commit, source};
 use crate::oracle::sample::Checks;
 use crate::run::parallel::Seeds;
+use crate::run::part::Part;
 use crate::run::profile::{FirstSeed, Profile, named, profiles};
 use crate::run::session::Request;
 use crate::schedule::SCHEMA;
@@ -24,6 +25,8 @@ pub(super) struct Plan {
     pub(super) request: Request,
     /// Whether scenario files run first.
     pub(super) scenarios: bool,
+    /// What runs behind the seeds.
+    pub(super) parts: Vec<Part>,
     /// Where it is written.
     pub(super) directory: PathBuf,
     /// What ran before.
@@ -41,8 +44,14 @@ pub(super) fn plan(options: &Run) -> Result<Plan, String> {
         Some(directory) => {
             let resumed = resume::read(directory)?;
             let request = resumed_request(options, &resumed)?;
-            let scenarios = false;
-            Ok(Plan { request, scenarios, directory: directory.clone(), resumed: Some(resumed) })
+            let parts = parts(profile(&resumed.started.profile)?, request.seeds);
+            Ok(Plan {
+                request,
+                scenarios: false,
+                parts,
+                directory: directory.clone(),
+                resumed: Some(resumed),
+            })
         }
     }
 }
@@ -82,7 +91,14 @@ fn fresh(options: &Run) -> Result<Plan, String> {
     };
     // Scenario files are no seeds: one shard runs them for all.
     let scenarios = profile.scenarios && index == 1;
-    Ok(Plan { request, scenarios, directory: options.out.clone(), resumed: None })
+    let parts = parts(profile, request.seeds);
+    Ok(Plan { request, scenarios, parts, directory: options.out.clone(), resumed: None })
+}
+
+/// What a profile runs behind its seeds. Beside the shards of a run that is dealt out it is work for a machine of its
+/// own, so no shard does it.
+fn parts(profile: &Profile, seeds: Seeds) -> Vec<Part> {
+    if seeds.shards == 1 { profile.parts.clone() } else { Vec::new() }
 }
 
 /// When a run ends.

@@ -53,5 +53,5 @@ fn summary(started: &StartedLine, lines: &str) -> Result<Summary, String> {
     let end = sections.first().and_then(|section| Some((&section.reach, section.summary.as_ref()?)));
     let (reach, line) = end.ok_or("it holds no summary")?;
     let summary = summary_of(reach, line).map_err(|error| error.to_string())?;
-    Ok(Summary { is_interrupted: false, known_gone: Vec::new(), ..summary })
+    Ok(Summary { is_interrupted: false, cut_by_time: None, known_gone: Vec::new(), ..summary })
 }

@@ -13,6 +13,8 @@ struct Scheduler {
     count: &'static str,
     /// The variable that holds the first number; `None`: `base`.
     first: Option<&'static str>,
+    /// The variable that holds how far two numbers are apart; `None`, or not set: 1.
+    apart: Option<&'static str>,
     /// The first number, where no variable holds it.
     base: u64,
 }
@@ -24,6 +26,7 @@ const SCHEDULERS: [Scheduler; 5] = [
         index: "SIM_SHARD_INDEX",
         count: "SIM_SHARD_COUNT",
         first: None,
+        apart: None,
         base: 1,
     },
     Scheduler {
@@ -31,6 +34,7 @@ const SCHEDULERS: [Scheduler; 5] = [
         index: "SLURM_ARRAY_TASK_ID",
         count: "SLURM_ARRAY_TASK_COUNT",
         first: Some("SLURM_ARRAY_TASK_MIN"),
+        apart: Some("SLURM_ARRAY_TASK_STEP"),
         base: 0,
     },
     // Kubernetes says which task it is and not how many there are: the Job hands that over itself.
@@ -39,6 +43,7 @@ const SCHEDULERS: [Scheduler; 5] = [
         index: "JOB_COMPLETION_INDEX",
         count: "JOB_COMPLETIONS",
         first: None,
+        apart: None,
         base: 0,
     },
     Scheduler {
@@ -46,9 +51,17 @@ const SCHEDULERS: [Scheduler; 5] = [
         index: "BUILDKITE_PARALLEL_JOB",
         count: "BUILDKITE_PARALLEL_JOB_COUNT",
         first: None,
+        apart: None,
         base: 0,
     },
-    Scheduler { name: "GitLab", index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: None, base: 1 },
+    Scheduler {
+        name: "GitLab",
+        index: "CI_NODE_INDEX",
+        count: "CI_NODE_TOTAL",
+        first: None,
+        apart: None,
+        base: 1,
+    },
 ];
 
 /// Which shard, from 1, of how many.
@@ -90,8 +103,10 @@ fn from_surroundings(variable: &dyn Fn(&str) -> Option<String>) -> Result<(u64, 
     };
     let (index, count) = (number(scheduler.index)?, number(scheduler.count)?);
     let first = scheduler.first.map_or(Ok(scheduler.base), number)?;
+    let apart = scheduler.apart.filter(|name| variable(name).is_some()).map_or(Ok(1), number)?;
     let name = scheduler.name;
-    match index.checked_sub(first) {
+    let place = index.checked_sub(first).filter(|place| place.is_multiple_of(apart));
+    match place.map(|place| place / apart.max(1)) {
         Some(place) if place < count => Ok((place + 1, count)),
         Some(_) | None => {
             Err(format!("{name} says task {index} of {count} tasks from {first} on, which there is not"))
@@ -131,6 +146,13 @@ mod tests {
         let slurm =
             [("SLURM_ARRAY_TASK_ID", "12"), ("SLURM_ARRAY_TASK_COUNT", "8"), ("SLURM_ARRAY_TASK_MIN", "5")];
         check(env, &slurm, Ok((8, 8)));
+        let every_second = |index| {
+            let (count, first) = (("SLURM_ARRAY_TASK_COUNT", "8"), ("SLURM_ARRAY_TASK_MIN", "0"));
+            [("SLURM_ARRAY_TASK_ID", index), count, first, ("SLURM_ARRAY_TASK_STEP", "2")]
+        };
+        check(env, &every_second("14"), Ok((8, 8)));
+        let odd = "Slurm says task 13 of 8 tasks from 0 on, which there is not";
+        check(env, &every_second("13"), Err(odd));
         check(env, &[("CI_NODE_INDEX", "3"), ("CI_NODE_TOTAL", "3")], Ok((3, 3)));
         let buildkite = [("BUILDKITE_PARALLEL_JOB", "3"), ("BUILDKITE_PARALLEL_JOB_COUNT", "8")];
         check(env, &buildkite, Ok((4, 8)));

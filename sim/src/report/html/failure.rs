@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::escape;
 use super::strip::{legend, strips};
-use crate::report::lines::FailureLine;
+use crate::report::again::Again;
+use crate::report::lines::{FailureLine, StartedLine};
 use crate::report::terminal::counted;
 use crate::report::timeline::{is_detail, sentence};
 use crate::report::whole::Whole;
@@ -16,6 +17,10 @@ use crate::world::{BootTold, Report};
 
 /// Lines of a timeline: what a person reads at once.
 const TIMELINE: usize = 15;
+
+/// Whose start is drawn where another program failed.
+const BY_THE_CORE: &str = "<p class=\"quiet\">By the linked core: what it found and did in the same start. The \
+                           other program is judged by what it left, and not drawn.</p>\n";
 
 /// The first failing seed of a group, run again and watched.
 #[derive(Debug)]
@@ -54,14 +59,13 @@ pub(super) fn section(whole: &Whole, scenes: &[Scene]) -> String {
     }
     let new = summary.groups.iter().filter(|group| !group.known);
     for group in new.chain(summary.groups.iter().filter(|group| group.known)) {
-        let line = whole.failures.iter().find(|line| line.group.as_ref() == Some(&group.id));
         let scene = scenes.iter().find(|scene| scene.group == group.id);
-        text.push_str(&one(group, line, scene));
+        text.push_str(&one(&whole.started, group, whole.line_of(group), scene));
     }
     text + "</section>\n"
 }
 
-fn one(group: &Group, line: Option<&FailureLine>, scene: Option<&Scene>) -> String {
+fn one(started: &StartedLine, group: &Group, line: Option<&FailureLine>, scene: Option<&Scene>) -> String {
     let (class, tag) = if group.known { ("warn", "known") } else { ("bad", "new") };
     let count = counted(group.count, "world");
     let mut text = format!(
@@ -86,10 +90,15 @@ fn one(group: &Group, line: Option<&FailureLine>, scene: Option<&Scene>) -> Stri
         )
         .expect("a string takes it");
     }
-    let command = escape(&format!("cargo sim replay {}", group.token));
+    let command = escape(&Again::of_group(started, group, line).command);
     writeln!(text, "<pre class=\"wrap\"><code>{command}</code></pre>").expect("a string takes it");
     match (scene, line) {
-        (Some(scene), Some(line)) => text.push_str(&watched(scene, line)),
+        (Some(scene), Some(line)) => {
+            if started.subject.is_some() {
+                text.push_str(BY_THE_CORE);
+            }
+            text.push_str(&watched(scene, line));
+        }
         (None, _) | (_, None) => {
             text.push_str("<p class=\"quiet\">Its world was not made again for this page.</p>\n");
         }

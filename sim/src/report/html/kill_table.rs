@@ -36,7 +36,7 @@ pub(super) fn section(table: &KillTable) -> String {
     }
     format!(
         "<section>\n<h2>Kill table</h2>\n<p class=\"quiet\">{killed} of {} planted bugs are killed by the \
-         check that they name. Worlds up to the first kill, on a logarithmic scale:</p>\n{}\
+         check that they name. Worlds up to the first kill, on a logarithmic scale:</p>\n<div class=\"wide\">{}</div>\
          <details><summary>every planted bug</summary>\n<div class=\"scroll\"><table>\n<tr><th>bug</th>\
          <th>in</th><th>status</th><th>killed by</th><th>how</th><th>worlds</th></tr>\n{cells}</table>\
          </div></details>\n</section>\n",

@@ -19,6 +19,7 @@ use super::terminal::counted;
 use super::whole::Whole;
 use crate::exit::Exit;
 use crate::oracle::Check;
+use crate::run::part::PartEnd;
 use crate::run::planted::{CHECK, PlantedFate};
 use crate::run::reach::{Goal, Line as Reached, ReachKind};
 use crate::run::session::Summary;
@@ -84,7 +85,10 @@ fn title(whole: &Whole) -> String {
         Exit::Failed => {
             let groups = summary.groups.iter().filter(|group| !group.known).count() as u64;
             match (groups, summary.scenarios.failed) {
-                (0, 0) => "The world of the planted failure fails by itself".to_owned(),
+                (0, 0) if summary.planted.fate == PlantedFate::Masked => {
+                    "The world of the planted failure fails by itself".to_owned()
+                }
+                (0, 0) => "What ran beside the seeds failed".to_owned(),
                 (0, failed) => format!("{} failed", counted(failed, "scenario")),
                 (groups, _) => {
                     let worlds = counted(summary.new_failures(), "world");
@@ -161,7 +165,23 @@ fn alive(summary: &Summary) -> String {
     } else {
         format!("<p class=\"bad\">Missing shards: {}.</p>", missing.join(", "))
     };
-    format!("<p class=\"{class}\">{text}</p>{missing}")
+    let cut = summary.cut_by_time.map_or(String::new(), |wanted| {
+        format!(
+            "<p class=\"warn\">Cut by time: {} of {} seeds ran.</p>",
+            grouped(summary.seeds),
+            grouped(wanted)
+        )
+    });
+    format!("<p class=\"{class}\">{text}</p>{missing}{cut}{}", parts(summary))
+}
+
+/// How what ran beside the seeds ended.
+fn parts(summary: &Summary) -> String {
+    let one = |end: &PartEnd| {
+        let class = if end.exit == Exit::Held { "good" } else { "bad" };
+        format!("<p class=\"{class}\">Beside the seeds: {}, exit {}.</p>", end.part.code(), end.exit as u8)
+    };
+    summary.parts.iter().map(one).collect()
 }
 
 /// Verdicts, and among them reasons to refuse.

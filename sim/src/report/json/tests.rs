@@ -20,6 +20,7 @@ use crate::report::whole::Whole;
 use crate::run::ending::FailureClass;
 use crate::run::moves::{Move, Moves};
 use crate::run::parallel::Seeds;
+use crate::run::part::{Part, PartEnd};
 use crate::run::session::{FailedSeed, Group, Request, Summary};
 use crate::schedule::generate::{Knobs, generate_seed};
 use crate::schedule::token::{Commit, Token};
@@ -100,6 +101,7 @@ fn the_lines_of_a_run_have_the_fields_of_the_page() {
         failure: &a_failure(),
         group: "I06.decide.noise",
         is_known: false,
+        is_shown: true,
         faults: &["noise"],
         difference: None,
     };
@@ -126,6 +128,8 @@ fn the_summary_names_every_check_and_every_group() {
         failures: 3,
         groups: vec![group],
         elapsed: Duration::from_secs(2),
+        parts: vec![PartEnd { part: Part::Sweeps, exit: Exit::Failed }],
+        cut_by_time: Some(200),
         ..Summary::default()
     };
     for seed in 0..20 {

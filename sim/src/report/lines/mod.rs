@@ -5,6 +5,7 @@
 //! which nobody reads back ([`super::json`]).
 
 mod failure;
+mod part;
 mod read;
 mod regime;
 mod started;
@@ -13,6 +14,7 @@ mod totals;
 use serde::{Deserialize, Serialize};
 
 pub use failure::{DifferenceLine, FailureLine};
+pub use part::PartLine;
 pub use read::{LineError, Section, read_sections};
 pub use regime::{RegimeLine, WithoutLedgerLine};
 pub use started::{LimitsLine, ShardLine, StartedLine, WorldLine};

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::summary::{export_command, replay_command};
 use super::text::{counted, hint, paragraph};
+use crate::report::again::Again;
 use crate::report::lines::{DifferenceLine, FailureLine, StartedLine};
 
 /// The first lines of a run.
@@ -53,22 +53,11 @@ pub fn failure(out: &mut dyn Write, started: &StartedLine, line: &FailureLine) -
     if let Some(difference) = &line.difference {
         parted(out, difference)?;
     }
-    for (word, text) in [("group", line.group.clone()), again(started, line), ("saved", line.file.clone())] {
-        if let Some(text) = text {
-            hint(out, word, &text)?;
-        }
-    }
-    Ok(())
-}
-
-/// The command that shows a failure again. A replay runs the linked core alone: what another program did wrong
-/// is seen on the directory that it was given.
-fn again(started: &StartedLine, line: &FailureLine) -> (&'static str, Option<String>) {
-    let token = line.token.as_ref();
-    match started.subject {
-        None => ("replay", token.map(|token| replay_command(started, token))),
-        Some(_) => ("export", token.map(|token| export_command(started, token, line.step))),
-    }
+    let again = Again::of_failure(started, line);
+    let again = again.as_ref().map(|again| (again.word, &again.command));
+    let group = line.group.as_ref().map(|group| ("group", group));
+    let saved = line.file.as_ref().map(|file| ("saved", file));
+    [group, again, saved].into_iter().flatten().try_for_each(|(word, text)| hint(out, word, text))
 }
 
 /// Where a second run parts from the first, from both.

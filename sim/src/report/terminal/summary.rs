@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::text::{counted, hint, paragraph, short};
-use crate::oracle::sample::Checks;
+use crate::exit::Exit;
+use crate::report::again::{Again, run_again};
 use crate::report::lines::StartedLine;
 use crate::report::whole::Whole;
 use crate::run::planted::{CHECK, PlantedFate};
@@ -50,7 +51,7 @@ pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     reached(out, summary, reach)?;
     subject(out, started, summary)?;
     alive(out, summary)?;
-    groups(out, started, summary)?;
+    groups(out, whole)?;
     end(out, whole)
 }
 
@@ -119,12 +120,12 @@ fn alive(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
 }
 
 /// Groups that failed: new ones one by one, known ones in one line, and known ones that did not fail.
-fn groups(out: &mut dyn Write, started: &StartedLine, summary: &Summary) -> io::Result<()> {
+fn groups(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
+    let Whole { started, summary, .. } = whole;
     for group in summary.groups.iter().filter(|group| !group.known) {
         paragraph(out, "FAIL", &format!("{} of {}", counted(group.count, "seed"), group.id))?;
-        if started.subject.is_none() {
-            hint(out, "replay", &replay_command(started, &group.token))?;
-        }
+        let again = Again::of_group(started, group, whole.line_of(group));
+        hint(out, again.word, &again.command)?;
     }
     let known = summary.groups.iter().filter(|group| group.known).count() as u64;
     if known > 0 {
@@ -207,11 +208,15 @@ fn conclusion(whole: &Whole) -> String {
         (_, PlantedFate::Silent) => "nothing is shown: the harness is not alive".to_owned(),
         _ if failures > 0 => format!("NOT all held: {failed} failed, in {}", counted(groups, "group")),
         _ if scenarios > 0 => format!("NOT all held: {} failed", counted(scenarios, "scenario")),
+        _ if summary.parts.iter().any(|end| end.exit != Exit::Held) => {
+            "NOT all held: what ran beside the seeds did not".to_owned()
+        }
         (_, PlantedFate::Masked) => "NOT all held: the world of the planted failure failed".to_owned(),
         _ if !summary.shards_missing.is_empty() => "what ran held, and shards are missing".to_owned(),
         _ if whole.started.require_reach && !whole.missed.is_empty() => {
             "all held, and goals of reach were missed".to_owned()
         }
+        _ if summary.cut_by_time.is_some() => "what ran held, and time cut it short".to_owned(),
         _ if summary.known_failures() > 0 => "all held but what is known".to_owned(),
         _ => "all held".to_owned(),
     }
@@ -227,6 +232,13 @@ fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     for shard in &summary.shards_missing {
         paragraph(out, "MISSING", &format!("shard {shard}: it is not there, or has no summary"))?;
     }
+    if !summary.parts.is_empty() {
+        let ends = summary.parts.iter().map(|end| format!("{} exit {}", end.part.code(), end.exit as u8));
+        paragraph(out, "Beside", &ends.collect::<Vec<String>>().join(", "))?;
+    }
+    if let Some(wanted) = summary.cut_by_time {
+        paragraph(out, "CUT", &format!("by time, {} of {wanted} seeds ran", summary.seeds))?;
+    }
     let held = conclusion(whole);
     let interrupted = if summary.is_interrupted { ", interrupted" } else { "" };
     let (worlds, seconds, rate) =
@@ -235,70 +247,11 @@ fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     let (twice, differed) = (summary.reruns, summary.mismatches);
     let digest = summary.digest.get();
     paragraph(out, "", &format!("{twice} run twice, {differed} differed; run digest {digest:016x}"))?;
-    if summary.seeds > 0 {
-        hint(out, "again", &again(started, summary))?;
+    if summary.seeds == 0 {
+        return Ok(());
     }
-    Ok(())
-}
-
-/// The command that runs the same worlds once more.
-fn again(started: &StartedLine, summary: &Summary) -> String {
-    let (shard, world) = (&started.shard, &started.world);
-    let count = started.limits.seeds.unwrap_or(summary.seeds.saturating_mul(shard.count));
-    let mut command = format!("cargo sim run --from-seed {:#x} --seeds {count}", started.from_seed);
-    if shard.count > 1 {
-        let (index, count) = (shard.index.to_string(), shard.count.to_string());
-        command.extend([" --shard ", &index, "/", &count]);
-    }
-    for (flag, word, usual) in [
-        ("regime", &world.regime, "mixed"),
-        ("filesystem", &world.filesystem, "any"),
-        ("size", &world.size, "mixed"),
-        ("replicas", &world.replicas, "1"),
-    ] {
-        if word != usual {
-            command.extend([" --", flag, " ", word]);
-        }
-    }
-    if let Some(subject) = &started.subject {
-        command.extend([" --subject ", &quoted(subject)]);
-    }
-    command + &world_flags(started)
-}
-
-/// The command that replays a seed of a run.
-pub(super) fn replay_command(started: &StartedLine, token: &str) -> String {
-    format!("cargo sim replay {token}{}", world_flags(started))
-}
-
-/// The command that writes the directory on which another program failed.
-pub(super) fn export_command(started: &StartedLine, token: &str, step: u32) -> String {
-    let image = started.image_directory.as_ref().map(|image| format!(" --image {}", quoted(image)));
-    format!("cargo sim export {token} DIR --at {step}{}", image.unwrap_or_default())
-}
-
-/// What a token does not hold: the directory that the worlds start with, and how much is checked.
-fn world_flags(started: &StartedLine) -> String {
-    let image = started.image_directory.as_ref().map(|image| format!(" --image {}", quoted(image)));
-    let usual = Checks::Default.code();
-    let checks = (started.checks != usual).then(|| format!(" --checks {}", started.checks));
-    image.unwrap_or_default() + &checks.unwrap_or_default()
-}
-
-/// A path as a shell takes it for one word.
-fn quoted(path: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@".contains(&byte);
-    if path.bytes().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_one_word_of_a_shell() {
-        assert_eq!(quoted("/data/one-1.0"), "/data/one-1.0");
-        assert_eq!(quoted("/my data"), "'/my data'");
-        assert_eq!(quoted("/it's"), r"'/it'\''s'");
+    match run_again(started, summary) {
+        Some(command) => hint(out, "again", &command),
+        None => paragraph(out, "uneven", "the shards are not one stretch of seeds: run each of them again"),
     }
 }
