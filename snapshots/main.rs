@@ -9,6 +9,7 @@ mod help_recover;
 mod help_sim;
 mod outcomes;
 mod provoked;
+mod provoked_stage;
 mod reasons;
 mod scenarios;
 mod seeds;
