@@ -204,6 +204,41 @@ impl<S: Storage> Host<S> {
     /// # Errors
     ///
     /// [`ClientError`]; what `polled` holds is no answer then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::{BatchBuilder, Message};
+    /// # use recovery_core::host::{Host, HostOptions, NewPartition, PartitionState};
+    /// # use recovery_core::observe::{Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut host = Host::new(HostOptions::new())?;
+    /// # while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// # host.create(&storage, &NewPartition { namespace, incarnation, replicas: 1, durability })?;
+    /// # while host.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let mut batch = Vec::new();
+    /// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// # builder.finish();
+    /// # host.produce(&storage, namespace, &batch, 2)?;
+    /// # assert_eq!(host.flush(&storage, namespace)?.next_offset.get(), 1);
+    /// use recovery_core::partition::{PollRequest, Polled};
+    /// use recovery_core::units::{Length, Offset};
+    ///
+    /// // `host` serves the partition, and one message was acknowledged.
+    /// let request = PollRequest { from: Offset::ZERO, messages_max: 100, bytes_max: Length::new(1024 * 1024) };
+    /// let mut polled = Polled::default();
+    /// host.poll(&storage, namespace, &request, &mut workspace, &mut polled)?;
+    /// assert_eq!((polled.messages(), polled.next_offset()), (1, Offset::new(1)));
+    /// # host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn poll(
         &mut self,
         storage: &S,

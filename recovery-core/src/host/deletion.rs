@@ -37,6 +37,31 @@ impl<S: Storage> Host<S> {
     /// # Errors
     ///
     /// [`HostError`]; the partition is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::host::{Host, HostOptions, NewPartition, PartitionState};
+    /// # use recovery_core::observe::{Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut host = Host::new(HostOptions::new())?;
+    /// # while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// # host.create(&storage, &NewPartition { namespace, incarnation, replicas: 1, durability })?;
+    /// # while host.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// assert_eq!(host.state(namespace), Some(PartitionState::Served));
+    /// let key = host.delete(&storage, namespace)?;
+    /// // Nothing is served from here on; the passes that follow remove the files.
+    /// assert_eq!(host.state_of(&key), Some(PartitionState::Deleting));
+    /// while host.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn delete(&mut self, storage: &S, namespace: Namespace) -> Result<Key, HostError> {
         if let Some(error) = self.metadata.error() {
             return Err(error);

@@ -30,6 +30,31 @@ impl<S: Storage> Host<S> {
     ///
     /// [`HostError::NoSuchPartition`], also for one that is being removed; [`HostError::Tombstoned`];
     /// [`HostError::WrongState`] for one that waits for peers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::host::{Host, HostOptions, NewPartition, PartitionState};
+    /// # use recovery_core::observe::{Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut host = Host::new(HostOptions::new())?;
+    /// # while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// # host.create(&storage, &NewPartition { namespace, incarnation, replicas: 1, durability })?;
+    /// // What was created is mounted by the next pass in any case; what is unavailable is tried again.
+    /// host.queue_insert(namespace)?;
+    /// while host.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// assert_eq!(host.state(namespace), Some(PartitionState::Served));
+    /// let nobody = Namespace { partition: 7, ..namespace };
+    /// assert_eq!(host.queue_insert(nobody).expect_err("it was never made").code(), "no-such-partition");
+    /// # host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn queue_insert(&mut self, namespace: Namespace) -> Result<(), HostError> {
         let no_such = HostError::NoSuchPartition { namespace };
         let key = self.newest(namespace).ok_or(no_such)?;

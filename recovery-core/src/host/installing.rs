@@ -37,6 +37,36 @@ impl<S: Storage> Installing<S> {
 impl<S: Storage> Host<S> {
     /// What this node can give a peer of a partition: all that is acknowledged. `None` unless it is served, and
     /// has a ledger that says of every segment how it hashes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::{BatchBuilder, Message};
+    /// # use recovery_core::host::{Host, HostOptions, NewPartition, PartitionState};
+    /// # use recovery_core::observe::{Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut host = Host::new(HostOptions::new())?;
+    /// # while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// # host.create(&storage, &NewPartition { namespace, incarnation, replicas: 1, durability })?;
+    /// # while host.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let mut batch = Vec::new();
+    /// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// # builder.finish();
+    /// # host.produce(&storage, namespace, &batch, 2)?;
+    /// # assert_eq!(host.flush(&storage, namespace)?.next_offset.get(), 1);
+    /// let offer = host.offer(namespace).expect("it is served, and has a ledger");
+    /// // A peer gives it to its own host, which asks for these bytes.
+    /// assert!(offer.bytes() > 0);
+    /// # host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn offer(&self, namespace: Namespace) -> Option<Offer> {
         Offer::of_writer(self.writer(namespace)?)
     }

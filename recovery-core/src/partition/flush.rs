@@ -25,6 +25,43 @@ impl<S: Storage> Writer<S> {
     ///
     /// [`WriterError::Io`] when the files are as they were; the batches stay buffered, so that the call may
     /// be made again ([`Writer::discard`] drops them). [`WriterError::Poisoned`] when that is not known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::{BatchBuilder, Message, partition_components};
+    /// # use recovery_core::observe::{Expectation, Progress, Workspace};
+    /// # use recovery_core::plan::PlanOptions;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::units::Namespace;
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # use recovery_core::partition::{Adopted, PartitionOptions, Writer};
+    /// # use recovery_core::recovery::{Mode, Recovery};
+    /// # use recovery_core::units::{Durability, Offset};
+    /// # let expectation = Expectation::of(namespace);
+    /// # let mut recovery = Recovery::new(expectation, Mode::Repair, PlanOptions::default(), &mut workspace);
+    /// # while recovery.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let recovered = recovery.finish();
+    /// # let adopted = Adopted::of(&recovered.facts, &recovered.verdict, &recovered.plan).expect("it is served");
+    /// # let options = PartitionOptions::new(Durability::Synced, None);
+    /// # let mut writer = Writer::open(&storage, partition, adopted, recovered.ledger, options)?;
+    /// # let mut batch = Vec::new();
+    /// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// # builder.finish();
+    /// writer.append(&storage, &batch, 2)?;
+    /// writer.append(&storage, &batch, 3)?;
+    /// // Both are written, synced and acknowledged at once.
+    /// assert_eq!(writer.flush(&storage)?.next_offset, Offset::new(2));
+    /// # writer.close(&storage).close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn flush(&mut self, storage: &S) -> Result<Acknowledged, WriterError> {
         self.poison.check()?;
         let Some(run) = self.buffer.run().copied() else {

@@ -60,6 +60,44 @@ impl<S: Storage> Writer<S> {
     /// # Errors
     ///
     /// As [`Writer::flush`], and whatever keeps a new segment from being made; the next call goes on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::{BatchBuilder, Message, partition_components};
+    /// # use recovery_core::observe::{Expectation, Progress, Workspace};
+    /// # use recovery_core::plan::PlanOptions;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::units::Namespace;
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # use recovery_core::partition::{Adopted, PartitionOptions, Writer};
+    /// # use recovery_core::recovery::{Mode, Recovery};
+    /// # use recovery_core::units::{Durability, Offset};
+    /// # let expectation = Expectation::of(namespace);
+    /// # let mut recovery = Recovery::new(expectation, Mode::Repair, PlanOptions::default(), &mut workspace);
+    /// # while recovery.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let recovered = recovery.finish();
+    /// # let adopted = Adopted::of(&recovered.facts, &recovered.verdict, &recovered.plan).expect("it is served");
+    /// # let options = PartitionOptions::new(Durability::Synced, None);
+    /// # let mut writer = Writer::open(&storage, partition, adopted, recovered.ledger, options)?;
+    /// # let mut batch = Vec::new();
+    /// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// # builder.finish();
+    /// writer.append(&storage, &batch, 2)?;
+    /// assert_eq!(writer.roll(&storage)?.next_offset, Offset::new(1));
+    /// // The new segment starts where the old one ends.
+    /// let starts: Vec<u64> = writer.chain().segments().iter().map(|segment| segment.start.get()).collect();
+    /// assert_eq!(starts, [0, 1]);
+    /// # writer.close(&storage).close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn roll(&mut self, storage: &S) -> Result<Acknowledged, WriterError> {
         let acknowledged = self.flush(storage)?;
         let holds_messages = self

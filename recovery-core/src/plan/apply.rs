@@ -70,6 +70,36 @@ pub struct Applying<S: Storage> {
 
 impl<S: Storage> Applying<S> {
     /// A plan of which nothing is done yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::partition_components;
+    /// # use recovery_core::observe::{Expectation, Progress, Workspace};
+    /// # use recovery_core::plan::PlanOptions;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::units::Namespace;
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// use recovery_core::decide::decide;
+    /// use recovery_core::observe::Observation;
+    /// use recovery_core::plan::{Applying, build};
+    ///
+    /// let mut observation = Observation::new(Expectation::of(namespace), &mut workspace);
+    /// while observation.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// let facts = observation.finish().facts;
+    /// let plan = build(&facts, &decide(&facts), PlanOptions::default());
+    /// let mut applying = Applying::new(plan);
+    /// while applying.step(&storage, &partition, &facts, &mut workspace, 1024 * 1024)? == Progress::More {}
+    /// assert!(applying.finish(&storage).fenced.is_empty(), "nothing was set aside");
+    /// # partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(plan: Plan) -> Self {
         Self {
             copies: Copies::of(&plan.steps),

@@ -47,6 +47,29 @@ pub struct Settling<S: Storage> {
 
 impl<S: Storage> Settling<S> {
     /// A partition of which nothing is settled yet. `sync_indexes` as in [`super::PlanOptions`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::partition_components;
+    /// # use recovery_core::observe::{Expectation, Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::units::Namespace;
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// use recovery_core::plan::Settling;
+    ///
+    /// // `partition` is locked: what lies in caches is on the medium before anybody judges it.
+    /// let mut settling = Settling::new(Expectation::of(namespace), true, &mut workspace);
+    /// while settling.step(&storage, &partition, &mut workspace, 1024 * 1024)? == Progress::More {}
+    /// # partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(expectation: Expectation, sync_indexes: bool, workspace: &mut Workspace) -> Self {
         Self {
             expectation,

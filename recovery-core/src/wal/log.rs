@@ -64,6 +64,38 @@ impl<S: Storage> MetadataLog<S> {
     /// # Errors
     ///
     /// [`MetadataError`]. After [`MetadataError::Poisoned`] nobody knows whether the records hold.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::FileName;
+    /// # use recovery_core::observe::{Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::storage::{PartitionDirectory, Storage};
+    /// # use recovery_core::wal::{Opened, Opening};
+    /// use recovery_core::format::{MetadataKind, MetadataRecord};
+    /// use recovery_core::units::{Durability, Incarnation, Namespace};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let (parent, directory) = (storage.root()?, storage.root()?);
+    /// # let root = PartitionDirectory { parent, directory, name: FileName::metadata_log() };
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut opening = Opening::default();
+    /// # while opening.step(&storage, &root, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let Opened::Log(mut log, None) = opening.finish() else { panic!("there is no log yet") };
+    /// let (namespace, incarnation) = (Namespace { stream: 1, topic: 1, partition: 0 }, Incarnation::new(1));
+    /// let kind = MetadataKind::Created { replicas: 1, durability: Durability::Synced };
+    /// let created = MetadataRecord { kind, namespace, incarnation };
+    /// let deleting = MetadataRecord { kind: MetadataKind::Deleting, namespace, incarnation };
+    /// log.append(&storage, &root.directory, &[created])?;
+    /// log.append(&storage, &root.directory, &[deleting])?;
+    /// // What contradicts the log is not written: this life has begun already.
+    /// assert!(log.append(&storage, &root.directory, &[created]).is_err());
+    /// # log.close(&storage);
+    /// # root.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn append(
         &mut self,
         storage: &S,

@@ -50,6 +50,17 @@ enum Run {
 impl Tape {
     /// The words of a seed: `ChaCha8` under the seed as 8 little-endian bytes and 24 zero bytes, one
     /// stream of the generator a concern (CONTRACTS 6).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::schedule::{Stream, Tape};
+    ///
+    /// let (mut one, mut two) = (Tape::from_seed(7), Tape::from_seed(7));
+    /// // What one concern draws moves nothing of what another one draws.
+    /// one.word(Stream::Checks);
+    /// assert_eq!(one.range(Stream::Faults, 1, 6), two.range(Stream::Faults, 1, 6));
+    /// ```
     pub fn from_seed(seed: u64) -> Self {
         Self { runs: std::array::from_fn(|_| Run::Untouched { seed }) }
     }

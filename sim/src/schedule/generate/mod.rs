@@ -35,6 +35,18 @@ use super::tape::Tape;
 pub const GENERATOR: u32 = 2;
 
 /// The schedule that a tape spells.
+///
+/// # Examples
+///
+/// ```
+/// use sim::schedule::Tape;
+/// use sim::schedule::generate::{Knobs, SizeKnob, generate};
+///
+/// let knobs = Knobs { size: SizeKnob::Small, ..Knobs::default() };
+/// let schedule = generate(&mut Tape::from_seed(7), knobs);
+/// assert_eq!(schedule, generate(&mut Tape::from_seed(7), knobs));
+/// assert!(!schedule.steps.is_empty());
+/// ```
 pub fn generate(tape: &mut Tape, knobs: Knobs) -> Schedule {
     let mut draft = Draft::begin(tape, knobs);
     match knobs.replicas {

@@ -33,6 +33,25 @@ const NODES: [&str; 9] =
 /// # Errors
 ///
 /// When the text is no KDL 2, or says anything that the language does not have.
+///
+/// # Examples
+///
+/// ```
+/// let text = r#"
+/// scenario "three messages" version=1
+/// world filesystem="xfs" regime="legal" {
+///     partition "1/1/0" durability="synced"
+/// }
+/// steps {
+///     append "1/1/0" batch=0 count=3
+///     flush "1/1/0"
+/// }
+/// "#;
+/// let scenario = sim::schedule::parse("three.kdl", text).expect("it reads");
+/// assert_eq!((scenario.title.as_str(), scenario.schedule.steps.len()), ("three messages", 2));
+/// let error = sim::schedule::parse("three.kdl", &text.replace("append", "apend")).expect_err("no such step");
+/// assert!(error.to_string().contains("there is no node apend"));
+/// ```
 pub fn parse(name: &str, text: &str) -> Result<Scenario, ParseError> {
     let document =
         KdlDocument::parse_v2(text).map_err(|error| ParseError::new(syntax(&error), name, text))?;

@@ -20,6 +20,19 @@ use super::world::{
 };
 
 /// The scenario as a KDL document.
+///
+/// # Examples
+///
+/// What is printed reads as the same scenario, on every later version too.
+///
+/// ```
+/// use sim::schedule::generate::{Knobs, generate};
+/// use sim::schedule::{Scenario, Tape, parse, print};
+///
+/// let schedule = generate(&mut Tape::from_seed(7), Knobs::default());
+/// let text = print(&Scenario::untold("seed 7".to_owned(), schedule.clone()));
+/// assert_eq!(parse("seven.kdl", &text).expect("it reads").schedule, schedule);
+/// ```
 pub fn print(scenario: &Scenario) -> String {
     let mut nodes = vec![Node::new("scenario").text(&scenario.title).set("version", SCHEMA)];
     nodes.extend(scenario.stories.iter().map(|story| Node::new("story").text(story)));
