@@ -18,8 +18,8 @@ use crate::provoked_stage::{self as stage, PLANTED};
 const DIGEST_LETTERS: usize = 16;
 
 /// Fields of the last line of a run that say how it ended.
-const FIELDS: [&str; 7] =
-    ["type", "version", "reach_missed", "shards_missing", "cut_by_time", "interrupted", "exit"];
+const FIELDS: [&str; 8] =
+    ["type", "version", "reach_missed", "shards_missing", "parts", "cut_by_time", "interrupted", "exit"];
 
 /// How much of what a command prints is the matter of this page.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ enum Shown {
 use Shown::{All, End, Moves, Words};
 
 /// What is run, and how it is to end.
-const ENDS: [(&str, &[&str], i32, Shown); 24] = [
+const ENDS: [(&str, &[&str], i32, Shown); 25] = [
     ("a scenario comes to what it expects", &["scenarios", "right.kdl"], 0, All),
     ("all seeds hold", &["run", "--from-seed", "7", "--seeds", "4", "--size", "small"], 0, End),
     ("what fails is made simpler, and verified", &["shrink", "wrong.kdl", "-o", "shrunk.kdl"], 0, Words),
@@ -66,6 +66,12 @@ const ENDS: [(&str, &[&str], i32, Shown); 24] = [
     ("a planted bug is stale", &["mutants", PLANTED, "stale"], 70, Words),
     ("a planted bug does not compile", &["mutants", PLANTED, "unbuildable"], 70, Words),
     ("the self-check fails", &["mutants", PLANTED, "kills-the-self-check"], 70, Words),
+    (
+        "what a night runs beside its seeds does not hold",
+        &["run", "--profile", "nightly", "--seeds", "4", "--size", "small"],
+        70,
+        End,
+    ),
     (
         "somebody ends it",
         &["run", stage::SUBJECT, stage::INTERRUPTS, "--known", "known.toml", "--jobs", "1"],
@@ -100,7 +106,7 @@ fn person(shown: Shown, bytes: &[u8], directory: &Path) -> String {
 /// Of the last lines of a run those that say how it ended, each on one line however it was broken. Which groups failed is
 /// the generator's matter, and the command that repeats it all is long.
 fn the_end(last: &str) -> String {
-    let labels = ["Alive", "Known", "MISSING", "CUT", "Summary", "error:"];
+    let labels = ["Alive", "Beside", "Known", "MISSING", "CUT", "Summary", "error:"];
     let others = ["again", "replay", "export"];
     let (mut text, mut goes_on) = (String::new(), false);
     for line in last.lines() {
