@@ -1,4 +1,6 @@
 //! Renders each reason: its code, a sentence, its fields.
+//!
+//! Findings about words: F10, F31, F84.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

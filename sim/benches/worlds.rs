@@ -9,7 +9,7 @@ use std::time::Instant;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use sim::oracle::sample::Checks;
 use sim::run::one::run_seed;
-use sim::schedule::generate::{Knobs, SizeKnob};
+use sim::schedule::generate::{Knobs, ReplicasKnob, SizeKnob};
 use sim::world::Arena;
 use sim::world::meter::{Meter, Phase};
 
@@ -29,8 +29,9 @@ fn nanoseconds() -> u64 {
     u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).expect("a bench ends this century")
 }
 
-fn knobs(size: SizeKnob) -> Knobs {
-    Knobs { size, ..Knobs::default() }
+/// Worlds of one node, or with three nodes and hosts on them.
+fn knobs(size: SizeKnob, replicas: ReplicasKnob) -> Knobs {
+    Knobs { size, replicas, ..Knobs::default() }
 }
 
 fn worlds(criterion: &mut Criterion) {
@@ -40,29 +41,34 @@ fn worlds(criterion: &mut Criterion) {
     for size in [SizeKnob::Small, SizeKnob::Mixed] {
         let mut arena = Arena::new();
         group.bench_function(BenchmarkId::from_parameter(size.code()), |bencher| {
-            bencher.iter(|| run(&mut arena, size, WORLDS));
+            bencher.iter(|| run(&mut arena, knobs(size, ReplicasKnob::One), WORLDS));
         });
     }
+    let mut arena = Arena::new();
+    group.bench_function(BenchmarkId::from_parameter("three nodes"), |bencher| {
+        bencher.iter(|| run(&mut arena, knobs(SizeKnob::Mixed, ReplicasKnob::Three), WORLDS));
+    });
     group.finish();
 }
 
-fn run(arena: &mut Arena, size: SizeKnob, worlds: u64) {
+fn run(arena: &mut Arena, knobs: Knobs, worlds: u64) {
     for seed in 1..=worlds {
-        black_box(run_seed(arena, seed, knobs(size), Checks::Default));
+        black_box(run_seed(arena, seed, knobs, Checks::Default));
     }
 }
 
 #[expect(clippy::print_stdout, reason = "a bench reports there")]
 #[expect(clippy::cast_precision_loss, reason = "times are shown to three digits")]
-fn print_table(size: SizeKnob, worlds: u64) {
+fn print_table(knobs: Knobs, worlds: u64) {
     let mut arena = Arena::new();
-    run(&mut arena, size, WORLDS);
+    run(&mut arena, knobs, WORLDS);
     arena.meter = Meter::on(nanoseconds);
-    run(&mut arena, size, worlds);
+    run(&mut arena, knobs, worlds);
     arena.meter.enter(Phase::Generate);
     let microseconds = |phase: Phase| arena.meter.spent(phase) as f64 / 1000.0 / worlds as f64;
     let total: f64 = Phase::ALL.into_iter().map(microseconds).sum();
-    println!("{} worlds of size {}, one core, {:.0} a second", worlds, size.code(), 1e6 / total);
+    let (size, replicas, rate) = (knobs.size.code(), knobs.replicas.code(), 1e6 / total);
+    println!("{worlds} worlds of size {size}, replicas {replicas}, one core, {rate:.0} a second");
     println!("{:<12} {:>12} {:>8} {:>16}", "phase", "us a world", "share", "of 50 us a world");
     for phase in Phase::ALL {
         let spent = microseconds(phase);
@@ -78,6 +84,7 @@ fn main() {
     criterion.final_summary();
     // `cargo test --benches` only wants to see that it runs.
     let worlds = if std::env::args().any(|argument| argument == "--test") { 64 } else { TABLE_WORLDS };
-    print_table(SizeKnob::Small, worlds);
-    print_table(SizeKnob::Mixed, worlds.min(2_000));
+    print_table(knobs(SizeKnob::Small, ReplicasKnob::One), worlds);
+    print_table(knobs(SizeKnob::Mixed, ReplicasKnob::One), worlds.min(2_000));
+    print_table(knobs(SizeKnob::Mixed, ReplicasKnob::Three), worlds.min(2_000));
 }

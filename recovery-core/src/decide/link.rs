@@ -133,6 +133,7 @@ pub const fn link(place: Place, content: Content) -> Link {
 mod tests {
     use super::*;
 
+    /// N32.
     #[test]
     fn the_domain_has_16_cells_and_reaches_every_link() {
         let links: Vec<Link> = Place::ALL

@@ -149,6 +149,7 @@ mod tests {
         assert_eq!(found.join(" "), residues, "{} {}", stop.code(), evidence.code());
     }
 
+    /// N32.
     #[test]
     fn the_domain_has_216_cells_and_79_of_them_are_impossible() {
         assert_eq!(every_cell().count(), 216);

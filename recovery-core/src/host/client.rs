@@ -170,6 +170,19 @@ impl<S: Storage> Host<S> {
         self.write_superblock(storage, namespace)
     }
 
+    /// Acknowledges all that was appended, and seals the newest segment: the next batch gets one of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`]; what it acknowledged before it failed is there for readers all the same.
+    pub fn roll(&mut self, storage: &S, namespace: Namespace) -> Result<Acknowledged, ClientError> {
+        self.write(storage, namespace, |served| {
+            let rolled = served.writer.roll(storage);
+            served.counts.acknowledge(served.writer.chain());
+            rolled
+        })
+    }
+
     /// Removes segments whose offsets all lie below `below`.
     ///
     /// # Errors

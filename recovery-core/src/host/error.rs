@@ -74,6 +74,16 @@ pub enum HostError {
         /// The next offset of the offer.
         offered: Offset,
     },
+    /// What is offered ends late enough, and leaves out a batch that verifies here.
+    #[error(
+        "partition {namespace} is offered without offset {offset}, and a batch that verifies here holds it"
+    )]
+    OfferLeavesOut {
+        /// The namespace.
+        namespace: Namespace,
+        /// The first offset that would be lost.
+        offset: Offset,
+    },
     /// The partition is not in the state that the command is for.
     #[error("partition {namespace} is {state}")]
     WrongState {
@@ -104,6 +114,7 @@ impl HostError {
             | Self::StillThere { .. }
             | Self::Tombstoned { .. }
             | Self::OfferBehind { .. }
+            | Self::OfferLeavesOut { .. }
             | Self::WrongState { .. } => None,
         }
     }
@@ -122,6 +133,7 @@ impl HostError {
             Self::StillThere { .. } => "still-there",
             Self::Tombstoned { code, .. } => code,
             Self::OfferBehind { .. } => "offer-behind",
+            Self::OfferLeavesOut { .. } => "offer-leaves-out",
             Self::WrongState { .. } => "wrong-state",
             Self::Io(_) => "io",
         }

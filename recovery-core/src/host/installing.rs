@@ -2,8 +2,8 @@
 //!
 //! Promises: the directory that is there stays locked, and as it is, until the copy is whole and durable; while
 //! it comes the partition is neither served nor counted as held; a copy that ends before what verifies here is
-//! not taken (N21, G25), nor one that ends before what the ledger or the superblock here has as durable, or before what
-//! was set aside. What was installed is judged like any other directory. Leaves out: which peer is asked, and how its
+//! not taken (N21, G25), nor one that leaves out a batch that does, nor one that ends before what the ledger or the
+//! superblock here has as durable, or before what was set aside. What was installed is judged like any other directory. Leaves out: which peer is asked, and how its
 //! bytes come.
 
 use super::rebuilding::{RebuildCause, Rebuilding};
@@ -77,7 +77,7 @@ impl<S: Storage> Host<S> {
     /// # Errors
     ///
     /// [`HostError::NoSuchPartition`]; [`HostError::WrongState`] unless it waits for peers;
-    /// [`HostError::OfferBehind`]; [`HostError::Io`], also when somebody holds the directory's lock.
+    /// [`HostError::OfferBehind`]; [`HostError::OfferLeavesOut`]; [`HostError::Io`], also when somebody holds the directory's lock.
     pub fn begin_install(
         &mut self,
         storage: &S,
@@ -94,6 +94,10 @@ impl<S: Storage> Host<S> {
         let held = rebuilding.facts.as_deref().map_or(Offset::ZERO, known_end);
         if offer.next_offset < held {
             return Err(HostError::OfferBehind { namespace, held, offered: offer.next_offset });
+        }
+        let is_cut = matches!(rebuilding.cause, RebuildCause::Gap(_));
+        if let Some(offset) = rebuilding.facts.as_deref().and_then(|facts| offer.leaves_out(facts, is_cut)) {
+            return Err(HostError::OfferLeavesOut { namespace, offset });
         }
         if let Some(given_up) = rebuilding.installing.take() {
             given_up.close(storage);

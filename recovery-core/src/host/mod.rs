@@ -4,8 +4,9 @@
 //! metadata log names is ever made, judged, served or removed; a refused partition is refused again by its
 //! own files at every start, and until its deletion is confirmed nothing routes it, serves it or shows it as
 //! empty (F19 to F22). Every call is a slice of bounded work, and whoever calls says which partition goes
-//! on next. Leaves out: how nodes agree, which clocks to ask, and threads: all state is in the value, and
-//! dropping it does nothing to the disk.
+//! on next, so partitions recover in turns, in any order. Leaves out: how nodes agree, which clocks to ask, and threads:
+//! all state is in the value, and dropping it does nothing to the disk. A host goes on with one partition at a time; who
+//! wants to judge two on two threads runs a [`crate::recovery::Recovery`] for each, with a workspace of its own.
 //!
 //! A start: [`Host::start`] until it is done, then [`Host::step`] for each of [`Host::pending`]. Later:
 //! [`Host::reconcile`] now and then, and [`Host::retry`] for what was unavailable.
@@ -47,7 +48,7 @@ pub use event::{HostEvent, InsertRefusal};
 pub use fence_limit::{FENCE_BYTES_MAX, FenceTrim};
 pub use options::{HostOptions, NewPartition};
 pub use rebuilding::{OffsetRange, RebuildCause, UNREADABLE_TRIES};
-pub use slot::{Cause, PartitionState};
+pub use slot::{Cause, Memory, PartitionState};
 pub use statistics::PartitionStatistics;
 pub use superblock::{SuperblockError, SuperblockWriter};
 pub use unknown::{UNKNOWN_LISTED_MAX, UnknownDirectory};
@@ -182,6 +183,17 @@ impl<S: Storage> Host<S> {
     /// The state of one life of a partition.
     pub fn state_of(&self, key: &Key) -> Option<PartitionState> {
         self.slots.get(key).map(|slot| slot.state.summary())
+    }
+
+    /// What is remembered of one life of a partition besides its state.
+    pub fn memory_of(&self, key: &Key) -> Option<Memory> {
+        let slot = self.slots.get(key)?;
+        Some(Memory { unreadable: slot.unreadable, is_gap_settled: slot.is_gap_settled })
+    }
+
+    /// Whether a pass is under way.
+    pub const fn is_passing(&self) -> bool {
+        self.pass.is_some()
     }
 
     /// Whether a request for this partition may be sent here: only if it is served.

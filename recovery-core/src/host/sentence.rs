@@ -35,7 +35,8 @@ impl fmt::Display for HostEvent {
             Self::Served { key, next_offset, messages, cut, copies, gap } => {
                 write!(to, "{} is served: {messages} messages, next offset {next_offset}", Named(key))?;
                 if cut.get() > 0 {
-                    write!(to, "; {cut} bytes were cut off, and {copies} copies lie in fences")?;
+                    let copies = Counted(*copies);
+                    write!(to, "; {cut} bytes were cut off, and {copies} in fences")?;
                 }
                 match gap {
                     Some((first, last)) => write!(to, "; offsets {first} to {last} stay unused"),
@@ -60,6 +61,16 @@ impl fmt::Display for HostEvent {
             }
             Self::InsertRefused { key, why } => insert_refused(to, key, why),
         }
+    }
+}
+
+/// `1 copy lies`, `2 copies lie`.
+struct Counted(u64);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count) = self;
+        if *count == 1 { write!(to, "1 copy lies") } else { write!(to, "{count} copies lie") }
     }
 }
 

@@ -31,6 +31,15 @@ impl<S: Storage> Slot<S> {
     }
 }
 
+/// What is remembered of one life of a partition besides its state, until the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Memory {
+    /// How often in a row a range of a log could not be read, up to [`super::UNREADABLE_TRIES`].
+    pub unreadable: u8,
+    /// Whether a quorum has said that nobody holds the offsets of a gap.
+    pub is_gap_settled: bool,
+}
+
 /// What it is.
 pub(super) enum SlotState<S: Storage> {
     /// Its directory is to be made.

@@ -8,6 +8,7 @@
 mod carry_over;
 mod completion;
 mod error;
+mod held_here;
 mod install;
 mod offer;
 mod rebuild_plan;

@@ -148,8 +148,14 @@ fn every_row_leads_to_something_or_says_why_not() {
             };
             if !top().join(path).is_file() {
                 complaints.push(format!("{}: there is no `{path}`", row.id));
-            } else if test.is_some_and(|test| !read(path).contains(&format!("fn {test}("))) {
+                continue;
+            }
+            let held = read(path);
+            if test.is_some_and(|test| !held.contains(&format!("fn {test}("))) {
                 complaints.push(format!("{}: there is no test `{place}`", row.id));
+            }
+            if !held.contains(&row.id) {
+                complaints.push(format!("{}: `{path}` does not say that it is about it", row.id));
             }
         }
     }

@@ -5,6 +5,7 @@ use recovery_core::observe::Progress;
 
 use crate::host_world::{DIRECTORY, NAMESPACE, OTHER, World, healthy, log_path, refused};
 
+/// G23: a creation that is heard of again after a restart builds over nothing.
 #[test]
 fn a_partition_is_made_served_and_found_again() {
     let mut world = World::new();
@@ -110,6 +111,7 @@ fn a_partition_that_was_made_and_is_gone_is_refused_and_never_created_empty() {
     }
 }
 
+/// G23.
 #[test]
 fn a_directory_that_no_record_names_is_left_alone_and_told_of() {
     let mut world = healthy();

@@ -49,6 +49,7 @@ fn f62_a_tombstone_deleted_before_a_restart_is_removed_after_it() {
     assert_eq!(world.state(), None);
 }
 
+/// G24: the old life goes first.
 /// F63, N26: a topic that is deleted and created again between two passes never inherits the tombstone.
 #[test]
 fn f63_n26_a_new_life_inherits_no_tombstone() {
@@ -70,6 +71,7 @@ fn f63_n26_a_new_life_inherits_no_tombstone() {
     }
 }
 
+/// G24.
 /// F63, N27: an id that comes back does not take an old life's files for its own, wherever they came from.
 #[test]
 fn f63_n27_files_of_an_old_life_are_never_taken_for_a_new_one() {
@@ -153,6 +155,7 @@ fn an_insert_of_what_is_deleted_is_refused() {
     assert_eq!(world.host.queue_insert(NAMESPACE).unwrap_err().code(), "no-such-partition");
 }
 
+/// B102.
 /// A removal fails at any call, and the next pass goes on; a half-deleted directory is never judged.
 #[test]
 fn a_removal_that_fails_is_tried_again() {
@@ -178,6 +181,7 @@ fn a_removal_that_fails_is_tried_again() {
     }
 }
 
+/// B102.
 /// A crash after any call of delete, pass, create, pass: the start after it goes on, and ends the same.
 #[test]
 fn a_crash_anywhere_between_two_lives_ends_the_same() {

@@ -123,7 +123,7 @@ fn f10_f59_f60_f61_every_sentence() {
          partition 1/2/3 (incarnation 4) is to be made\n\
          partition 1/2/3 (incarnation 4) is made: its directory is durable\n\
          partition 1/2/3 (incarnation 4) is served: 3 messages, next offset 9\n\
-         partition 1/2/3 (incarnation 4) is served: 3 messages, next offset 9; 5 bytes were cut off, and 1 copies lie in fences; offsets 3 to 8 stay unused\n\
+         partition 1/2/3 (incarnation 4) is served: 3 messages, next offset 9; 5 bytes were cut off, and 1 copy lies in fences; offsets 3 to 8 stay unused\n\
          partition 1/2/3 (incarnation 4) is refused [overlap]: segment 0 holds offsets up to 7, and segment 5 follows it; its files stay as they are\n\
          partition 1/2/3 (incarnation 4) is refused [missing-partition]: partition 1/2/3 was made, and its directory is not there; nothing is created in its place\n\
          partition 1/2/3 (incarnation 4) is not served for now [locked]: somebody else holds its lock\n\

@@ -151,6 +151,57 @@ fn a_copy_that_ends_before_what_was_durable_here_is_not_taken() {
     assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2]);
 }
 
+/// N21: the ends say nothing about what lies between. A peer that has gone on behind a gap, or has nothing at all, does not
+/// take the place of batches that verify here; what it has removed below its floor is no gap.
+#[test]
+fn n21_a_copy_that_leaves_out_what_verifies_here_is_not_taken() {
+    for (batches, left_out) in [(0, 2), (2, 4)] {
+        let mut peer = replica_reserving(batches, 100);
+        if batches > 0 {
+            peer.write(NAMESPACE, 1).unwrap();
+        }
+        peer.restart();
+        if peer.state() == Some(PartitionState::Rebuilding) {
+            peer.host.nobody_holds_gap(&peer.storage, NAMESPACE).unwrap();
+            peer.judge();
+        }
+        let mut offer = peer.host.offer(NAMESPACE).expect("it is served");
+        if batches == 0 {
+            offer.next_offset = recovery_core::units::Offset::new(100);
+            offer.segments.clear();
+        }
+        // Of four batches the first does not verify, and the others do.
+        let mut world = damaged();
+        let before = world.storage.files();
+        let error = world.host.begin_install(&world.storage, NAMESPACE, offer.clone()).unwrap_err();
+        assert_eq!(error.code(), "offer-leaves-out", "{error}");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "partition 1/2/3 is offered without offset {}, and a batch that verifies here holds it",
+                if batches == 0 { left_out } else { left_out + 1 }
+            )
+        );
+        assert_eq!(world.storage.files(), before);
+        assert!(!world.host.is_installing(NAMESPACE));
+    }
+}
+
+#[test]
+fn what_a_peer_has_removed_below_its_floor_is_not_missed() {
+    let peer = replica(6);
+    let mut offer = peer.host.offer(NAMESPACE).expect("it is served");
+    offer.segments.drain(..2);
+    offer.floor = offer.segments[0].segment;
+    let mut world = damaged();
+    let directory = peer.host.writer(NAMESPACE).unwrap().directory();
+    let mut source = StorageSource::new(&peer.storage, directory, &offer);
+    install_from(&mut world, &offer, &mut source).unwrap();
+    source.close();
+    world.judge();
+    assert_eq!(world.state(), Some(PartitionState::Served), "{}", world.events());
+}
+
 /// A gap that one replica was told to leave is left by all who take its copy, and not asked for again and again.
 #[test]
 fn a_gap_that_a_peer_has_left_comes_with_its_copy() {
@@ -213,6 +264,7 @@ fn only_a_partition_that_waits_for_peers_takes_a_copy() {
     assert!(damaged().host.offer(NAMESPACE).is_none(), "what is not served is not offered");
 }
 
+/// B22, G27.
 /// A crash, or an error, at any call: the old directory or the new one, and a repeat ends in the new one.
 #[test]
 fn a_crash_anywhere_leaves_the_old_directory_or_the_new_one() {

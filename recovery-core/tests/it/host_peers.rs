@@ -61,6 +61,7 @@ fn n21_a_refused_replica_keeps_what_verifies_and_asks_for_the_rest() {
     assert_eq!(world.paths(DIRECTORY), Vec::<String>::new());
 }
 
+/// G32: one that has nothing claims nothing: it counts as holding no offset, and offers none.
 #[test]
 fn a_replica_whose_directory_is_gone_asks_for_everything() {
     let mut world = replicated(0);
@@ -72,6 +73,7 @@ fn a_replica_whose_directory_is_gone_asks_for_everything() {
     assert_eq!(world.paths(DIRECTORY), Vec::<String>::new(), "nothing is created empty");
 }
 
+/// G33, G34: where every replica lost the same, the gap is asked for, said and recorded, and never walked over.
 #[test]
 fn a_gap_is_left_only_when_nobody_held_its_offsets() {
     let mut world = replicated(100);

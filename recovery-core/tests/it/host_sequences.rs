@@ -119,6 +119,7 @@ fn every_sequence_of_four_events_from_a_healthy_start() {
     assert_eq!(explore(healthy), 6_561);
 }
 
+/// F19, F93: no pass builds over a tombstone, whatever came before it.
 #[test]
 fn every_sequence_of_four_events_from_a_refused_start() {
     assert_eq!(explore(refused), 6_561);

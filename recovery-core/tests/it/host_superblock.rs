@@ -125,6 +125,7 @@ fn no_crash_and_no_error_leaves_half_a_record() {
     }
 }
 
+/// G17.
 #[test]
 fn a_superblock_that_may_not_be_durable_is_not_written_again() {
     let storage = empty();

@@ -46,6 +46,7 @@ fn look(storage: &MemoryStorage, window: usize) -> (PartitionFacts, Verdict, u64
     (recovered.facts, recovered.verdict, memory)
 }
 
+/// F48: a skeleton whose frames lie far apart is walked within the budget.
 #[test]
 fn bait_whose_frames_lie_far_apart_costs_little_and_is_judged_alike_through_any_window() {
     for (reach, frames) in [(17, 2), (17, 9), (2, 2), (1, 40), (40, 3)] {
@@ -149,6 +150,7 @@ pub(crate) fn batch_of(length: u64) -> Vec<u8> {
     bytes
 }
 
+/// F55, F74.
 /// The ceiling binds what is let in, and a server that allowed more has left whole batches: refused, not cut.
 #[test]
 fn a_batch_at_the_ceiling_is_proven_in_little_memory_and_one_above_it_is_refused() {

@@ -129,6 +129,8 @@ fn no_size_of_a_window_or_a_step_changes_a_verdict_on_the_corpus() {
     }
 }
 
+/// F18, F54, F83: nothing waits on a timer and nothing is charged by what a window shows; the caller takes steps of a size
+/// that it chooses, and no size changes what is found.
 #[test]
 fn no_size_of_a_window_or_a_step_changes_a_verdict_on_any_image() {
     let workspaces = RefCell::new(workspaces());

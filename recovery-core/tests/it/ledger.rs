@@ -106,6 +106,7 @@ fn a_creation_that_fails_at_any_call_leaves_no_handle_and_can_be_repeated() {
     }
 }
 
+/// G22: nothing half made is left for ever.
 #[test]
 fn a_half_made_ledger_of_an_earlier_attempt_is_replaced() {
     let storage = RecordingStorage::new();

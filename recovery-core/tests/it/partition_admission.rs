@@ -38,6 +38,7 @@ fn a_whole_batch_is_let_in_and_moves_the_offset_by_its_messages() {
     assert_eq!((header.message_count, behind), (3, Offset::new(10)));
 }
 
+/// N28: what a flush writes was let in whole, so it skips nothing.
 #[test]
 fn what_is_no_whole_batch_is_not_let_in() {
     check(&[], "batch-length", "the batch claims 256 bytes, and 0 were given");
@@ -62,6 +63,7 @@ fn a_flip_in_any_byte_is_not_let_in() {
     }
 }
 
+/// N17.
 #[test]
 fn a_batch_of_no_messages_is_not_let_in() {
     let mut empty = Vec::new();
@@ -92,6 +94,7 @@ fn deltas_that_do_not_count_from_zero_are_not_let_in() {
     check(&deltas, "batch-deltas", "the stored offset deltas of 1 of 2 messages do not count from 0");
 }
 
+/// F72, F78: one limit, in bytes, looked at before the first byte is written, with a test on both sides of it.
 #[test]
 fn the_sum_of_a_batch_is_bounded_whatever_its_messages() {
     assert!(Admission::new(CEILING).check(&batch(38), Offset::ZERO).is_ok(), "4056 bytes");
@@ -107,6 +110,7 @@ fn the_last_offset_is_never_given_to_a_message() {
     assert_eq!(rejection.code(), "offsets-exhausted");
 }
 
+/// F15: the ceiling is part of the format and no setting.
 #[test]
 fn the_ceiling_of_the_format_is_named_before_any_limit_that_an_operator_could_move() {
     let usual = PartitionOptions::new(Durability::Synced, None);

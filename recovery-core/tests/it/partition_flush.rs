@@ -144,6 +144,7 @@ fn whatever_is_acknowledged_durably_outlives_a_power_cut() {
     }
 }
 
+/// G14.
 #[test]
 fn a_block_is_reserved_durably_before_its_first_offset_is_acknowledged() {
     let reserving = reserving(10);

@@ -116,6 +116,7 @@ fn after_a_process_crash_anywhere_a_repeat_comes_to_the_same_end() {
     }
 }
 
+/// N01.
 #[test]
 fn a_power_loss_anywhere_loses_nothing_however_often_it_comes() {
     let world = damaged(true);

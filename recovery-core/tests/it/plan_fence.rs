@@ -24,6 +24,7 @@ fn check_fence(others: Vec<(&'static str, Vec<u8>)>, expected: &[&str]) {
 const TAIL: &[u8] = &[1, 2, 3];
 const TAIL_NAME: &str = "00000000000000000000.log.9-3.ebce9b7632ae733b";
 
+/// N03, G22: copies share one fence, so names do not run out, and a crash loop uses up none.
 #[test]
 fn the_fence_is_the_lowest_that_is_free_or_holds_only_copies() {
     let copy = CopyName::new(
@@ -136,6 +137,7 @@ fn scratch_that_a_fence_holds_already_only_loses_its_second_name() {
     check_is_recovered(&world, &storage);
 }
 
+/// F86: a fence explains itself.
 #[test]
 fn the_reason_file_says_what_lies_there_and_never_changes_what_it_says() {
     let world = World {

@@ -147,6 +147,7 @@ fn the_tool_syncs_the_indexes_too() {
     check(&ledger(0, &[(0, 9), (9, 9)]), true, &expected);
 }
 
+/// N11.
 #[test]
 fn what_was_settled_survives_a_power_loss() {
     let storage = unsynced(&[]);

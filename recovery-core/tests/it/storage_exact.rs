@@ -163,6 +163,7 @@ fn a_write_that_takes_nothing_is_a_full_device_and_an_error_ends_it() {
     check_write(&[Ok(4), Err(Errno::IO)], "write of file failed with EIO; abcdef; 2 calls");
 }
 
+/// F79.
 #[test]
 fn endless_interruption_is_an_answer_in_the_end() {
     let most = usize::try_from(exact::ATTEMPTS_MAX).unwrap();

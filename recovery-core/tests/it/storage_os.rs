@@ -246,6 +246,7 @@ fn a_name_that_is_no_text_is_listed_by_its_bytes() {
     storage.open(&root, &Name::new(bytes).unwrap(), Access::Read).unwrap();
 }
 
+/// B135.
 #[test]
 fn an_exclusive_lock_is_held_once_and_a_shared_one_many_times() {
     let zoo = zoo();

@@ -20,6 +20,7 @@ use crate::loss_world::{
 use crate::memory_storage::{Fault, MemoryStorage, name};
 use crate::transfer_world::{bare, check_same, install, logs, offer, open_parent, options, start};
 
+/// F02: what a peer is given lies below the proven end.
 #[test]
 fn what_is_served_there_is_served_here() {
     for local in [bare(), written(true)] {
@@ -145,6 +146,7 @@ fn other_batch(offset: u64) -> Vec<u8> {
     bytes
 }
 
+/// G27.
 #[test]
 fn whatever_call_crashes_or_fails_the_old_directory_or_the_new_one_is_there() {
     let peer = written(true);
@@ -220,6 +222,7 @@ fn half_of_an_older_replacement_is_never_installed() {
     }
 }
 
+/// B22.
 #[test]
 fn a_start_finds_out_what_an_installation_left() {
     let find = |storage: &MemoryStorage| {
@@ -240,6 +243,7 @@ fn a_start_finds_out_what_an_installation_left() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// F40, N17: one acceptor for recovery and transfer.
     /// I19: what recovery accepts, a peer can install; and what is installed, recovery accepts as it is.
     #[test]
     fn whatever_recovery_accepts_can_be_installed(input in prop::collection::vec(any::<u8>(), 0..900)) {

@@ -59,6 +59,7 @@ impl Source for Hostile<'_> {
     }
 }
 
+/// N20: the walk of an installation compares partition and namespace like any other.
 #[test]
 fn a_hostile_source_is_never_installed() {
     let peer = written(true);
@@ -152,6 +153,7 @@ impl Source for Bytes<'_> {
     }
 }
 
+/// F76.
 /// The ceiling binds this door too, in the memory of the windows.
 #[test]
 fn a_batch_at_the_ceiling_is_installed_and_one_above_it_is_not() {

@@ -20,7 +20,7 @@ use crate::schedule::{Scenario, Schedule, print};
 pub struct SweepReport {
     /// What was swept, by token or path.
     pub subjects: Vec<String>,
-    /// Files that only a host can run.
+    /// Files of which nothing was varied.
     pub skipped: Vec<String>,
     /// What was varied.
     pub kinds: Vec<Kind>,
@@ -144,9 +144,11 @@ fn subjects(options: &Sweep) -> Result<Subjects, String> {
     let (mut names, mut schedules, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
     for name in asked {
         let source = Source::read(&name, None, Checks::Default)?;
-        // A directory that worlds start with would have to be read by every thread, and where a world of
-        // hosts stands behind a step is not told yet.
-        if source.image.is_some() || source.scenario.schedule.needs_host() {
+        // A directory that worlds start with would have to be read by every thread, and worlds with hosts are varied by
+        // crashes and errors alone.
+        let is_varied = |kind| options.kinds.is_empty() || options.kinds.contains(&kind);
+        let is_host = source.scenario.schedule.needs_host();
+        if source.image.is_some() || (is_host && !is_varied(Kind::Crash) && !is_varied(Kind::Error)) {
             skipped.push(name);
             continue;
         }

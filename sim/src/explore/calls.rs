@@ -1,7 +1,7 @@
 //! What each step of a schedule asks of its disk.
 //!
 //! Promises: the K-th call here is the one that `call=K` inside the step means. Leaves out: the calls that
-//! partitions are made with before the first step.
+//! partitions are made with before the first step, and in a world with hosts what nodes do by themselves behind a step.
 
 use recovery_core::storage::Call;
 
@@ -15,9 +15,13 @@ use crate::world::{Arena, Watch};
 pub(super) fn count(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Option<Vec<Vec<Call>>> {
     let watch = Watch { keeps_events: true, ..Watch::of(sample) };
     let report = report_of(arena, schedule, watch)?;
+    let own_ends = report.told.map(|told| told.own_ends).unwrap_or_default();
     let mut steps = vec![Vec::new(); schedule.steps.len()];
-    for event in &report.events {
-        if matches!(event.code, EventCode::Call | EventCode::CallFailed) {
+    for (at, event) in (0_u64..).zip(&report.events) {
+        // What a world with hosts does behind its last step is no step.
+        let Some(step) = schedule.steps.get(event.step as usize) else { continue };
+        let is_own = event.node == step.node.0 && own_ends.get(&event.step).is_none_or(|end| at < *end);
+        if is_own && matches!(event.code, EventCode::Call | EventCode::CallFailed) {
             let number = event.a & 0xff;
             let call = Call::ALL.into_iter().find(|call| *call as u64 == number);
             steps[event.step as usize].push(call.expect("an event names a call"));

@@ -55,7 +55,7 @@ pub(super) fn of_step(calls: &[Call]) -> Vec<Interruption> {
             for times in times.into_iter().take(if is_once { 1 } else { 2 }) {
                 let fault = Fault { times, ..Fault::new(*kind, Target::Any) };
                 let at = CallPoint { on: None, call: number(at) };
-                errors.push(Interruption::Fault(FaultInside { at, fault }));
+                errors.push(Interruption::Fault(FaultInside { at, at_peer: false, fault }));
             }
         }
     }

@@ -127,7 +127,14 @@ fn of_elements(partition: Namespace, file: &FileMeasure, faults: &mut Vec<Fault>
             }
         }
         FileRole::Superblock(slot) => of_superblock(partition, slot, faults),
-        FileRole::Log(_) | FileRole::IndexStaging(_) | FileRole::LedgerStaging => {}
+        FileRole::Log(_)
+        | FileRole::IndexStaging(_)
+        | FileRole::LedgerStaging
+        | FileRole::CopyLog(_)
+        | FileRole::CopyLedger
+        | FileRole::Complete
+        | FileRole::Fenced
+        | FileRole::MetadataLog => {}
     }
 }
 

@@ -100,6 +100,11 @@ pub struct Explored {
 /// Goes through every sequence of up to `length` events from a start. Each new state is also let come to its end, so
 /// that what must follow does.
 pub fn explore_host(start: HostStart, length: u32) -> Explored {
+    explore(start, length, true)
+}
+
+/// The same, and where equal states are not merged every sequence is run to its end.
+fn explore(start: HostStart, length: u32, merges: bool) -> Explored {
     let mut arena = Arena::new();
     let mut found = Explored::default();
     let mut met = BTreeSet::new();
@@ -117,7 +122,7 @@ pub fn explore_host(start: HostStart, length: u32) -> Explored {
                 let report = report_of(&mut arena, &schedule, watch).expect("no event ends a world");
                 let state = report.moment.map(|moment| moment.state);
                 let failed = report.failures.into_iter().next();
-                let is_new = state.is_none_or(|state| met.insert(state));
+                let is_new = state.is_none_or(|state| met.insert(state)) || !merges;
                 let failed = if is_new && failed.is_none() {
                     found.runs += 1;
                     let whole = report_of(&mut arena, &schedule, Watch::of(Sample::EVERYTHING));
@@ -154,6 +159,10 @@ mod tests {
                 .collect();
             assert_eq!(failures.first(), None, "{} of {} worlds", failures.len(), found.runs);
             assert_eq!(found.sequences, 9 + 81 + 729);
+            let all = explore(start, 3, false);
+            assert_eq!(all.runs, 2 * found.sequences, "each of them, up to its last event and to its end");
+            assert!(all.failures.is_empty(), "equal states were not equal: {:?}", all.failures.first());
+            assert_eq!(all.states, found.states, "what follows from equal states is the same");
         }
     }
 }

@@ -49,8 +49,10 @@ pub(super) struct Sweeper<'a> {
 impl Sweeper<'_> {
     pub(super) fn sweep(&mut self, piece: &Piece<'_>) {
         let has = |kind| self.request.kinds.contains(&kind);
-        let (crash, error, survivors, fields) =
-            (has(Kind::Crash), has(Kind::Error), has(Kind::Survivors), has(Kind::Fields));
+        // What is pending or lies there is told of one node, so worlds with hosts have the other two kinds.
+        let is_host = piece.plain.needs_host();
+        let (crash, error) = (has(Kind::Crash), has(Kind::Error));
+        let (survivors, fields) = (has(Kind::Survivors) && !is_host, has(Kind::Fields) && !is_host);
         let Some(step) = piece.step else {
             if fields {
                 self.damage(piece.plain);
@@ -86,7 +88,7 @@ impl Sweeper<'_> {
                 reached.push(beginning);
             }
         }
-        if self.request.depth < 2 {
+        if self.request.depth < 2 || piece.plain.needs_host() {
             return;
         }
         for mut beginning in reached {

@@ -2,7 +2,7 @@
 
 use recovery_core::units::Offset;
 
-use crate::schedule::{Action, Crash, Interruption, Poll, Schedule, Step};
+use crate::schedule::{Action, Crash, Interruption, NodeId, Poll, Schedule, Step};
 
 /// Messages that the last polls ask for: more than any schedule holds.
 const ALL_MESSAGES: u32 = 100_000;
@@ -18,22 +18,26 @@ pub(super) fn plain(schedule: &Schedule) -> Schedule {
 /// of a whole life: whatever went wrong has had its chance to show.
 pub(super) fn continued(beginning: &Schedule, rest: &[Step]) -> Schedule {
     let mut whole = beginning.clone();
-    whole.steps.push(Step::new(Action::Start));
+    let node = beginning.steps.last().map_or_else(NodeId::default, |step| step.node);
+    whole.steps.push(Step { node, ..Step::new(Action::Start) });
     whole.steps.extend_from_slice(rest);
     close(&mut whole);
     whole
 }
 
-/// Ends a schedule with a crash of the process, a start, and a look at everything.
+/// Ends a schedule, on each node, with a crash of the process, a start, and a look at everything.
 pub(super) fn close(schedule: &mut Schedule) {
-    schedule.steps.push(Step::new(Action::Crash(Crash::Process)));
-    schedule.steps.push(Step::new(Action::Start));
-    for partition in &schedule.world.partitions {
-        schedule.steps.push(Step::new(Action::Poll(Poll {
-            partition: partition.namespace,
-            from: Offset::ZERO,
-            count: ALL_MESSAGES,
-        })));
+    for node in (0..schedule.world.nodes).map(NodeId) {
+        let mut push = |action| schedule.steps.push(Step { node, ..Step::new(action) });
+        push(Action::Crash(Crash::Process));
+        push(Action::Start);
+        for partition in &schedule.world.partitions {
+            push(Action::Poll(Poll {
+                partition: partition.namespace,
+                from: Offset::ZERO,
+                count: ALL_MESSAGES,
+            }));
+        }
     }
 }
 

@@ -226,6 +226,9 @@ impl Truth {
             });
             if let Some(index) = index {
                 found[index] = true;
+                // What was lost in its place, and lies elsewhere because of damage, lives on there.
+                let write = &mut self.writes[index];
+                (write.segment, write.position) = (batch.segment, batch.position);
             } else {
                 strangers += 1;
                 let place = (batch.segment, batch.position);

@@ -264,6 +264,46 @@ impl Fault {
         }
     }
 
+    /// Why the fault means nothing where a peer sends bytes; `None` if it means something.
+    pub const fn nonsense_at_peer(&self) -> Option<&'static str> {
+        match self.kind {
+            FaultKind::TransientReadCorruption
+            | FaultKind::MisdirectedRead
+            | FaultKind::ShortRead
+            | FaultKind::ReadError => None,
+            FaultKind::BitFlip
+            | FaultKind::Zeroed
+            | FaultKind::Noise
+            | FaultKind::ShornWrite
+            | FaultKind::LostWrite
+            | FaultKind::LyingFlush
+            | FaultKind::MisdirectedWrite
+            | FaultKind::ForeignBatch
+            | FaultKind::StaleGenerationBatch
+            | FaultKind::DuplicateBatch
+            | FaultKind::LatentSectorError
+            | FaultKind::WriteError
+            | FaultKind::SyncFailure
+            | FaultKind::DeferredSyncError
+            | FaultKind::SwallowedSyncError
+            | FaultKind::ShortWrite
+            | FaultKind::Interrupted
+            | FaultKind::NoSpace
+            | FaultKind::TooManyFiles
+            | FaultKind::PermissionDenied
+            | FaultKind::ReadOnly
+            | FaultKind::LostDirectoryEntry
+            | FaultKind::UndoneRename
+            | FaultKind::UndoneUnlink
+            | FaultKind::ListingOrder
+            | FaultKind::StrayFile
+            | FaultKind::OperatorDeletesIndex
+            | FaultKind::OperatorCopiesSegment
+            | FaultKind::OperatorRestoresFile
+            | FaultKind::OperatorDropsLedger => Some("a peer only reads"),
+        }
+    }
+
     fn nonsense_at_calls(&self) -> Option<&'static str> {
         let is_misdirected = matches!(self.kind, FaultKind::MisdirectedRead | FaultKind::MisdirectedWrite);
         if is_misdirected && self.target == Target::Any && self.to.partition.is_none() {
@@ -325,6 +365,9 @@ pub enum Times {
 pub struct FaultInside {
     /// Which call, and with more than one time those after it.
     pub at: CallPoint,
+    /// Whether it hits what a peer sends in a transfer, and no call of the step's own node: `at` counts the reads that
+    /// the peer is asked for in the step.
+    pub at_peer: bool,
     /// What goes wrong.
     pub fault: Fault,
 }

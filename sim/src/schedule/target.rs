@@ -38,10 +38,20 @@ words! {
         SuperblockA = "superblock-a",
         /// See [`FileRole::Superblock`].
         SuperblockB = "superblock-b",
+        /// See [`FileRole::CopyLog`].
+        CopyLog = "copy-log",
+        /// See [`FileRole::CopyLedger`].
+        CopyLedger = "copy-ledger",
+        /// See [`FileRole::Complete`].
+        Complete = "complete",
+        /// See [`FileRole::Fenced`].
+        Fenced = "fenced",
+        /// See [`FileRole::MetadataLog`].
+        MetadataLog = "metadata-log",
     }
 }
 
-/// A file of a partition directory, by what it is for.
+/// A file of a partition directory, or beside it, by what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileRole {
     /// The log of a segment.
@@ -56,6 +66,16 @@ pub enum FileRole {
     LedgerStaging,
     /// A superblock.
     Superblock(Slot),
+    /// The log of a segment in a copy from a peer that is not in its place yet.
+    CopyLog(SegmentStart),
+    /// The ledger of such a copy.
+    CopyLedger,
+    /// The file that says of such a copy that it is complete.
+    Complete,
+    /// The first copy in the newest fence of the partition.
+    Fenced,
+    /// The metadata log of the node.
+    MetadataLog,
 }
 
 impl FileRole {
@@ -69,14 +89,41 @@ impl FileRole {
             Self::LedgerStaging => FileWord::LedgerStaging,
             Self::Superblock(Slot::A) => FileWord::SuperblockA,
             Self::Superblock(Slot::B) => FileWord::SuperblockB,
+            Self::CopyLog(_) => FileWord::CopyLog,
+            Self::CopyLedger => FileWord::CopyLedger,
+            Self::Complete => FileWord::Complete,
+            Self::Fenced => FileWord::Fenced,
+            Self::MetadataLog => FileWord::MetadataLog,
         }
     }
 
     /// The segment, for the files that belong to one.
     pub const fn segment(self) -> Option<SegmentStart> {
         match self {
-            Self::Log(segment) | Self::Index(segment) | Self::IndexStaging(segment) => Some(segment),
-            Self::Ledger | Self::LedgerStaging | Self::Superblock(_) => None,
+            Self::Log(segment)
+            | Self::Index(segment)
+            | Self::IndexStaging(segment)
+            | Self::CopyLog(segment) => Some(segment),
+            Self::Ledger
+            | Self::LedgerStaging
+            | Self::Superblock(_)
+            | Self::CopyLedger
+            | Self::Complete
+            | Self::Fenced
+            | Self::MetadataLog => None,
+        }
+    }
+
+    /// Whether it lies in the partition's own directory.
+    pub const fn is_inside(self) -> bool {
+        match self {
+            Self::Log(_)
+            | Self::Index(_)
+            | Self::IndexStaging(_)
+            | Self::Ledger
+            | Self::LedgerStaging
+            | Self::Superblock(_) => true,
+            Self::CopyLog(_) | Self::CopyLedger | Self::Complete | Self::Fenced | Self::MetadataLog => false,
         }
     }
 }

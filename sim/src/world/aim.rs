@@ -9,7 +9,7 @@ use recovery_core::units::{Namespace, SegmentStart};
 
 use super::look;
 use super::node::Node;
-use crate::disk::{FileChoice, FileId, SurvivorChoice, View};
+use crate::disk::{DirectoryId, FileChoice, FileId, Node as DiskNode, SurvivorChoice, View};
 use crate::schedule::{
     BatchField, BatchId, Exception, FieldSpan, FileRole, FrameField, IndexField, LedgerField,
     Slot as SuperblockWord, Target,
@@ -38,13 +38,16 @@ pub(super) fn slot_of(node: &Node, namespace: Namespace) -> Option<usize> {
 /// The name of a file by its role.
 pub(super) fn name_of(role: FileRole) -> Name {
     match role {
-        FileRole::Log(segment) => FileName::log(segment),
+        FileRole::Log(segment) | FileRole::CopyLog(segment) => FileName::log(segment),
         FileRole::Index(segment) => FileName::index(segment),
         FileRole::IndexStaging(segment) => FileName::index_staging(segment),
-        FileRole::Ledger => FileName::ledger(),
+        FileRole::Ledger | FileRole::CopyLedger => FileName::ledger(),
         FileRole::LedgerStaging => FileName::ledger_staging(),
         FileRole::Superblock(SuperblockWord::A) => SuperblockSlot::A.name(),
         FileRole::Superblock(SuperblockWord::B) => SuperblockSlot::B.name(),
+        FileRole::Complete => FileName::complete(),
+        FileRole::Fenced => FileName::reason(),
+        FileRole::MetadataLog => FileName::metadata_log(),
     }
 }
 
@@ -171,7 +174,35 @@ fn field_span(batch: &[u8], field: BatchField) -> Option<(u64, u64)> {
 
 /// All of a file.
 pub(super) fn whole(node: &Node, namespace: Namespace, role: FileRole) -> Option<Spot> {
-    named(node, namespace, &name_of(role))
+    let name = name_of(role);
+    let slot = slot_of(node, namespace)?;
+    let (disk, components) = (&node.disk, &node.slots[slot].components);
+    let directory = match role {
+        FileRole::Log(_)
+        | FileRole::Index(_)
+        | FileRole::IndexStaging(_)
+        | FileRole::Ledger
+        | FileRole::LedgerStaging
+        | FileRole::Superblock(_) => return named(node, namespace, &name),
+        FileRole::CopyLog(_) | FileRole::CopyLedger | FileRole::Complete => look::sibling(disk, components)?,
+        FileRole::Fenced => *look::fence_directories(disk, components).last()?,
+        FileRole::MetadataLog => DirectoryId::ROOT,
+    };
+    let found = if role == FileRole::Fenced {
+        let entries = disk.entries(directory, View::Visible).into_iter();
+        entries.filter(|(other, _)| *other != name).find_map(|(name, found)| Some((name, file_of(found)?)))
+    } else {
+        disk.entry(directory, &name, View::Visible).and_then(file_of).map(|file| (name, file))
+    };
+    let (name, file) = found?;
+    Some(Spot { slot, file, name, position: 0, length: disk.length_of(file, View::Visible) })
+}
+
+fn file_of(found: DiskNode) -> Option<FileId> {
+    match found {
+        DiskNode::File(file) => Some(file),
+        DiskNode::Directory(_) | DiskNode::Link | DiskNode::Special => None,
+    }
 }
 
 fn named(node: &Node, namespace: Namespace, name: &Name) -> Option<Spot> {

@@ -263,6 +263,8 @@ pub(super) fn entry(node: &Node, fault: &Fault) -> Option<(DirectoryId, Name)> {
     let directory = look::directory(&node.disk, &node.slots[slot].components)?;
     let name = match &fault.target {
         Target::Name { name, .. } => Name::new(name.as_bytes())?,
+        // Names beside the directory are not in it.
+        Target::File { file, .. } if !file.is_inside() => return None,
         Target::File { file, .. } => aim::name_of(*file),
         Target::Segment { segment, .. } if fault.kind == FaultKind::OperatorDeletesIndex => {
             FileName::index(*segment)

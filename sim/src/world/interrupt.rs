@@ -17,7 +17,7 @@ pub(super) fn injection(node: &Node, interruption: &Interruption) -> Option<Inje
             cause: None,
             disturbance: Disturbance::Crash { restart: crash.crash.restart(), inside: crash.inside },
         }),
-        Interruption::Fault(FaultInside { at, fault }) => Some(Injection {
+        Interruption::Fault(FaultInside { at, at_peer: _, fault }) => Some(Injection {
             at: *at,
             times: fault.times,
             cause: Some(Cause::Fault(fault.kind)),

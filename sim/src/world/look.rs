@@ -35,7 +35,7 @@ pub(super) fn image(disk: &SimDisk, components: &[Name]) -> PartitionImage {
     }
 }
 
-fn image_of(disk: &SimDisk, directory: DirectoryId) -> Image {
+pub(super) fn image_of(disk: &SimDisk, directory: DirectoryId) -> Image {
     let entries = disk.entries(directory, View::Visible);
     let entries =
         entries.into_iter().map(|(name, node)| ImageEntry { name, content: content_of(disk, node) });
@@ -107,6 +107,21 @@ pub(super) fn has_sibling(disk: &SimDisk, components: &[Name], suffix: &[u8]) ->
     let name = name.with_suffix(suffix).expect("a partition's name is short");
     let parent = directory(disk, above);
     parent.is_some_and(|parent| disk.entry(parent, &name, View::Visible).is_some())
+}
+
+/// The copy beside a partition that does not have its name yet.
+pub(super) fn sibling(disk: &SimDisk, components: &[Name]) -> Option<DirectoryId> {
+    let (name, above) = components.split_last()?;
+    match disk.entry(directory(disk, above)?, &FileName::rebuild(name)?, View::Visible)? {
+        Node::Directory(sibling) => Some(sibling),
+        Node::File(_) | Node::Link | Node::Special => None,
+    }
+}
+
+/// The same, if it is complete, and only lacks its name.
+pub(super) fn complete_sibling(disk: &SimDisk, components: &[Name]) -> Option<DirectoryId> {
+    let sibling = sibling(disk, components)?;
+    disk.entry(sibling, &FileName::complete(), View::Visible).is_some().then_some(sibling)
 }
 
 /// The fence of that name beside a partition.

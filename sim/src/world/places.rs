@@ -12,6 +12,10 @@ use super::node::Node;
 
 /// The places of a fault that acts now, each with the index of its partition's slot.
 pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
+    if matches!(&fault.target, Target::File { file, .. } if !file.is_inside()) {
+        // It is beside the partition, and explains nothing in it.
+        return Vec::new();
+    }
     match fault.kind {
         FaultKind::LatentSectorError => {
             let spot = aim::spot(node, &fault.target);

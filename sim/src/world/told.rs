@@ -58,6 +58,9 @@ pub struct Told {
     pub missed: Vec<u32>,
     /// How calls of clients failed, with their steps.
     pub errors: Vec<(u32, &'static str)>,
+    /// Where the calls of a step's own node end, for steps of worlds with hosts: the number of the event behind them.
+    /// What follows in the same step is other nodes', or goes on by itself.
+    pub own_ends: BTreeMap<u32, u64>,
     /// The path that a storage call was about, by the number of its event, counted from 0.
     pub subjects: BTreeMap<u64, String>,
     files: BTreeMap<u32, String>,

@@ -106,6 +106,7 @@ fn a_refused_partition_is_byte_for_byte_what_it_was() {
     assert_eq!(run.object()["fenced"].to_string(), "[]");
 }
 
+/// B134, B135.
 #[test]
 fn a_partition_that_anybody_has_open_is_not_repaired() {
     for mode in [LockMode::Exclusive, LockMode::Shared] {

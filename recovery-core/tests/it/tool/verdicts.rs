@@ -177,6 +177,7 @@ hint: if they are nowhere else, recover accept-loss
     assert_eq!(run.object()["segments"][0]["action"], "keep");
 }
 
+/// B134.
 #[test]
 fn a_partition_that_a_server_has_open_is_unavailable() {
     let fixture = Fixture::headers();

@@ -3,6 +3,8 @@
 //! Promises: the sources without any bug run clean first, by the same commands; what came of each bug is
 //! compared with the table that is kept, and what scenarios say that they kill with what they did kill.
 //! Leaves out: what a kill is ([`crate::subject::kill`]).
+//!
+//! What F12 asks for: a bug is planted for each guard.
 
 mod bench;
 mod show;

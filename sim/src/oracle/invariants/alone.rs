@@ -3,7 +3,7 @@
 //! Asked of every start in which nothing goes wrong. Does not claim that the judgement is right, which the checks of
 //! a start alone do.
 
-use recovery_core::host::PartitionState;
+use recovery_core::host::{PartitionState, UNREADABLE_TRIES};
 use recovery_core::units::Offset;
 
 use super::sameness::first_difference;
@@ -11,11 +11,16 @@ use crate::oracle::{Check, PartitionImage, Value, Violation};
 
 /// What a start of a partition alone came to.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "plain facts, each with its own name")]
 pub struct Alone {
     /// Whether it is served.
     pub is_served: bool,
     /// Whether it leaves a gap.
     pub leaves_gap: bool,
+    /// Whether that gap is recorded already, or a quorum has said that nobody holds its offsets.
+    pub is_gap_settled: bool,
+    /// How often in a row nothing could be said of it before, since its node came up.
+    pub tries: u8,
     /// Why it is refused.
     pub reason: Option<&'static str>,
     /// Whether other nodes have it too.
@@ -32,12 +37,14 @@ pub fn check_alone_alike(
     next_offset: Option<Offset>,
 ) -> Option<Violation> {
     let expected: &[PartitionState] = match (alone.is_served, alone.reason.is_some(), alone.has_peers) {
-        (true, _, true) if alone.leaves_gap => &[PartitionState::Rebuilding, PartitionState::Served],
+        (true, _, true) if alone.leaves_gap && !alone.is_gap_settled => &[PartitionState::Rebuilding],
         (true, _, _) => &[PartitionState::Served],
         (false, true, true) => &[PartitionState::Rebuilding],
         (false, true, false) => &[PartitionState::Refused],
-        (false, false, true) => &[PartitionState::Unavailable, PartitionState::Rebuilding],
-        (false, false, false) => &[PartitionState::Unavailable],
+        (false, false, true) if alone.tries + 1 >= UNREADABLE_TRIES => {
+            &[PartitionState::Unavailable, PartitionState::Rebuilding]
+        }
+        (false, false, _) => &[PartitionState::Unavailable],
     };
     let unlike = |subject, expected, actual| Some(Violation::new(Check::I21, subject, expected, actual));
     if !expected.contains(&state) {
@@ -67,6 +74,8 @@ mod tests {
     const SERVED: Alone = Alone {
         is_served: true,
         leaves_gap: false,
+        is_gap_settled: false,
+        tries: 0,
         reason: None,
         has_peers: false,
         next_offset: Some(Offset::new(7)),
@@ -87,6 +96,10 @@ mod tests {
             (Alone { has_peers: true, ..REFUSED }, Alone { has_peers: true, leaves_gap: true, ..SERVED });
         check(refused, PartitionState::Rebuilding, Some("hole"), true);
         check(gap, PartitionState::Rebuilding, Some("gap"), true);
+        check(Alone { is_gap_settled: true, ..gap }, PartitionState::Served, None, true);
+        let unreadable = Alone { is_served: false, has_peers: true, next_offset: None, ..SERVED };
+        check(unreadable, PartitionState::Unavailable, None, true);
+        check(Alone { tries: 2, ..unreadable }, PartitionState::Rebuilding, None, true);
     }
 
     #[test]
@@ -95,6 +108,10 @@ mod tests {
         check(REFUSED, PartitionState::Served, None, false);
         check(REFUSED, PartitionState::Rebuilding, Some("hole"), false);
         check(REFUSED, PartitionState::Refused, Some("overlap"), false);
+        let gap = Alone { has_peers: true, leaves_gap: true, ..SERVED };
+        check(gap, PartitionState::Served, None, false);
+        let unreadable = Alone { is_served: false, has_peers: true, next_offset: None, tries: 1, ..SERVED };
+        check(unreadable, PartitionState::Rebuilding, None, false);
         let other = check_alone_alike(&SERVED, PartitionState::Served, None, Some(Offset::new(6)));
         assert_eq!(other.map(|violation| violation.check), Some(Check::I21));
     }

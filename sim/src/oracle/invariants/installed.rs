@@ -1,20 +1,23 @@
 //! I19: what a node offers, another one installs whole and serves, and nothing else; and what the other one had
 //! promised of it is still there.
 //!
-//! Asked of every copy that took a partition's place; the last part where `was_damaged` does not say that what was
-//! here before had been damaged. Where the peer was damaged, what cannot be told apart there
-//! cannot be told apart here, and nothing is claimed.
+//! Asked of every copy that took a partition's place, also where the peer was damaged: what is offered is what it
+//! serves. Of what had been promised here only that is given up which damage explains, by its place, and batches on which the
+//! nodes never agreed, or the place of which at a damaged peer another one has that nobody could tell from it.
+
+use recovery_core::format::FileName;
 
 use crate::oracle::served_log::Lying;
 use crate::oracle::truth::{Life, Truth, Write};
 use crate::oracle::{Check, Value, Violation};
 
-/// What is wrong with a copy: `own` is what was true here before, `source` what was true there.
+/// What is wrong with a copy: `own` is what was true here before, `source` what was true there, and `is_owed` says of
+/// a batch that was promised here whether a copy that lacks it is to be judged by it.
 pub fn check_installed(
     own: &Truth,
     source: &Truth,
     lying: &[Lying<'_>],
-    was_damaged: bool,
+    is_owed: impl Fn(&Write) -> bool,
 ) -> Option<Violation> {
     let is_there = |truth: &Truth, write: &Write| {
         lying.iter().any(|batch| batch.base == write.base && batch.bytes == truth.bytes_of(write))
@@ -31,17 +34,26 @@ pub fn check_installed(
         let (expected, actual) = (Value::Number(write.base.get()), Value::None);
         return Some(Violation::new(Check::I19, "a batch that was offered", expected, actual));
     }
-    // What damage put there was never promised by anybody.
-    if was_damaged {
-        return None;
-    }
+    let is_explained = |write: &Write| {
+        !is_owed(write)
+            || own
+                .damages
+                .explains_loss(&FileName::log(write.segment), write.position + u64::from(write.length))
+    };
     let first = lying.first().map(|batch| batch.base);
     let promised = own.writes().iter().filter(lives).filter(|write| write.is_promised);
     let lost = promised
         .filter(|write| first.is_some_and(|first| write.base >= first))
-        .find(|write| !is_there(own, write))?;
+        .find(|write| !is_there(own, write) && !is_explained(write))?;
     let (expected, actual) = (Value::Number(lost.base.get()), Value::None);
     Some(Violation::new(Check::I05, "a batch that was promised before a copy came", expected, actual))
+}
+
+/// What a copy came to that was put in its place by a step in which nothing went wrong, and then judged: `state` is the
+/// word for what the partition is now.
+pub fn check_taken(is_served: bool, state: &'static str) -> Option<Violation> {
+    let (expected, actual) = (Value::Code("served"), Value::Code(state));
+    (!is_served).then(|| Violation::new(Check::I19, "a copy that was just installed", expected, actual))
 }
 
 #[cfg(test)]
@@ -49,6 +61,8 @@ mod tests {
     use recovery_core::units::{Offset, SegmentStart};
 
     use super::*;
+    use crate::oracle::damage::Place;
+    use crate::schedule::BatchId;
 
     const BATCHES: [&[u8]; 3] = [b"first", b"second", b"third"];
 
@@ -58,7 +72,8 @@ mod tests {
         for (at, bytes) in BATCHES.iter().take(count).enumerate() {
             let at = at as u64;
             let offsets = (Offset::new(at), Offset::new(at + 1));
-            truth.append(None, offsets, (SegmentStart::ZERO, at * 10), bytes, Life::Buffered);
+            let name = Some(BatchId(u32::try_from(at).expect("a few batches")));
+            truth.append(name, offsets, (SegmentStart::ZERO, at * 10), bytes, Life::Buffered);
         }
         truth.acknowledge(Offset::new(9));
         truth.promise(Offset::new(9));
@@ -78,7 +93,7 @@ mod tests {
 
     #[track_caller]
     fn check(own: usize, batches: &[(u64, &'static [u8])], expected: Option<Check>) {
-        let found = check_installed(&truth(own), &truth(2), &lying(batches), false);
+        let found = check_installed(&truth(own), &truth(2), &lying(batches), |_| true);
         assert_eq!(found.map(|violation| violation.check), expected);
     }
 
@@ -98,5 +113,25 @@ mod tests {
     #[test]
     fn a_promise_that_a_copy_does_not_hold_is_a_violation() {
         check(3, &[(0, BATCHES[0]), (1, BATCHES[1])], Some(Check::I05));
+    }
+
+    #[test]
+    fn only_what_damage_hit_is_given_up() {
+        let (mut own, copy) = (truth(3), lying(&[(0, BATCHES[0]), (1, BATCHES[1])]));
+        let log = FileName::log(SegmentStart::ZERO);
+        own.damages.add(Place::Bytes { file: log, range: 90..91 });
+        assert!(
+            check_installed(&own, &truth(2), &copy, |_| true).is_some(),
+            "it lies behind all that was promised"
+        );
+        assert!(check_installed(&own, &truth(2), &copy, |_| false).is_none(), "nobody agreed on it");
+        own.damages.add(Place::Bytes { file: log, range: 21..22 });
+        assert!(check_installed(&own, &truth(2), &copy, |_| true).is_none());
+    }
+
+    #[test]
+    fn a_copy_that_is_not_served_is_a_violation() {
+        assert!(check_taken(true, "served").is_none());
+        assert_eq!(check_taken(false, "refused").map(|violation| violation.check), Some(Check::I19));
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! Asked at every start. Bytes read are counted by the disk, the rest by the core's own meter. Does not
 //! claim anything about memory, which is the window's and the caller's.
+//!
+//! Findings: F54, F58, N22.
 
 use recovery_core::observe::{PartitionFacts, Work};
 

@@ -23,6 +23,7 @@ mod promise_durable;
 mod promises_kept;
 mod recover_twice;
 mod refused_untouched;
+mod replaced;
 mod said;
 mod same_verdict;
 mod sameness;
@@ -41,7 +42,7 @@ pub use failed_sync::{
     failed_sync,
 };
 pub use index_agrees::check_indexes;
-pub use installed::check_installed;
+pub use installed::{check_installed, check_taken};
 pub use interrupted::check_interrupted;
 pub use lengths::{Cursor, check_lengths, recovered_lengths};
 pub use linear_work::{STEPS_SPARE, check_ends, check_work, steps_max};
@@ -54,6 +55,7 @@ pub use promise_durable::check_promise_durable;
 pub use promises_kept::{check_kept, check_promises};
 pub use recover_twice::{SecondRun, check_recover_twice};
 pub use refused_untouched::{check_refused_untouched, check_settling, is_untouched};
+pub use replaced::{Replaced, check_complete, check_replaced};
 pub use said::{Excuses, Place, Said, check_said};
 pub use same_verdict::check_same_verdict;
 pub use sameness::first_difference;

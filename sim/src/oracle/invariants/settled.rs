@@ -23,8 +23,9 @@
 //! that were hit; then nothing is claimed of the others either. And of a replica that was hit:
 //! - One of a node whose disk has lied may not be known there, not be made, be on its way out, or not get the place that
 //!   it is to be made in: what the metadata log holds nobody knows. What waits or is refused there is not given up.
-//! - One that holds, by the reference, what ends behind all that any peer can give: no copy is taken that ends before
-//!   what was durable here, so it waits for an operator.
+//! - One that holds, by the reference, what ends behind all that any peer can give, or holds a batch that none can give:
+//!   no copy is taken that ends before what was durable here or leaves out what verifies here, so it waits for an
+//!   operator.
 //! - One of which a file cannot be read that is no log, if only an index: no range of offsets could be asked for
 //!   instead, and a copy would be taken without knowing what it must not end before, so it stays unavailable.
 //! - One that is served: what damage has made of it with checksums that fit cannot be told from what was written.
@@ -55,7 +56,7 @@ pub struct Replica {
     pub has_files: bool,
     /// Whether a file of it that is no log cannot be read.
     pub is_unreadable: bool,
-    /// Whether what lies there ends, by the reference, behind all that any peer can give.
+    /// Whether what lies there ends, by the reference, behind all that any peer can give, or holds a batch that none can.
     pub holds_more: bool,
 }
 

@@ -237,7 +237,7 @@ impl Draft<'_> {
         let mut fault = Fault::new(kind, Target::Any);
         fault.times = times;
         self.complete(&mut fault);
-        Some(Interruption::Fault(FaultInside { at, fault }))
+        Some(Interruption::Fault(FaultInside { at, at_peer: false, fault }))
     }
 
     fn times(&mut self, kind: FaultKind) -> Times {

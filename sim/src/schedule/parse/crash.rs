@@ -100,5 +100,10 @@ pub(super) fn file_role(reader: &mut Reader<'_>) -> Read<FileRole> {
         FileWord::LedgerStaging => Ok(FileRole::LedgerStaging),
         FileWord::SuperblockA => Ok(FileRole::Superblock(Slot::A)),
         FileWord::SuperblockB => Ok(FileRole::Superblock(Slot::B)),
+        FileWord::CopyLog => in_segment(FileRole::CopyLog),
+        FileWord::CopyLedger => Ok(FileRole::CopyLedger),
+        FileWord::Complete => Ok(FileRole::Complete),
+        FileWord::Fenced => Ok(FileRole::Fenced),
+        FileWord::MetadataLog => Ok(FileRole::MetadataLog),
     }
 }

@@ -55,12 +55,19 @@ fn sensible(reader: &Reader<'_>, fault: &Fault, nonsense: Option<&'static str>) 
     }
 }
 
-pub(super) fn fault_inside(mut reader: Reader<'_>) -> Read<FaultInside> {
+/// Reads a fault inside a step, which may be a transfer.
+pub(super) fn fault_inside(mut reader: Reader<'_>, is_transfer: bool) -> Read<FaultInside> {
     let fault = fault(&mut reader)?;
     sensible(&reader, &fault, fault.nonsense_inside())?;
     let at = call_point(&mut reader)?;
+    let at_peer = reader.property_or("at-peer", false)?;
+    if at_peer {
+        let is_elsewhere = !is_transfer || at.on.is_some();
+        let why = is_elsewhere.then_some("only a transfer reads at a peer, and nothing else is done there");
+        sensible(&reader, &fault, why.or(fault.nonsense_at_peer()))?;
+    }
     reader.finish()?;
-    Ok(FaultInside { at, fault })
+    Ok(FaultInside { at, at_peer, fault })
 }
 
 /// The properties of which at most one says what a target is; `segment` joins `index` and `file`.

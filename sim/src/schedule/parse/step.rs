@@ -62,7 +62,9 @@ pub(super) fn step(node: &KdlNode) -> Read<Step> {
 
 fn interruptible(node: &KdlNode, on: NodeId, mut reader: Reader<'_>) -> Read<Step> {
     let Some(action) = action(&mut reader)? else { return unknown_step(node) };
-    let interruptions = reader.finish_entries()?.iter().map(interruption).collect::<Read<_>>()?;
+    let is_transfer = matches!(action, Action::Transfer { .. });
+    let children = reader.finish_entries()?.iter().map(|child| interruption(child, is_transfer));
+    let interruptions = children.collect::<Read<_>>()?;
     Ok(Step { node: on, action, interruptions })
 }
 
@@ -70,11 +72,11 @@ fn unknown_step<T>(node: &KdlNode) -> Read<T> {
     unknown_node(node, "steps", &STEPS)
 }
 
-fn interruption(node: &KdlNode) -> Read<Interruption> {
+fn interruption(node: &KdlNode, is_transfer: bool) -> Read<Interruption> {
     let reader = Reader::new(node)?;
     match reader.name() {
         "crash" => crash_inside(reader).map(Interruption::Crash),
-        "fault" => fault_inside(reader).map(Interruption::Fault),
+        "fault" => fault_inside(reader, is_transfer).map(Interruption::Fault),
         _ => unknown_node(node, "a step", &["crash", "fault"]),
     }
 }

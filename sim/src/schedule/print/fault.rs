@@ -58,7 +58,9 @@ fn call_point(node: Node, at: CallPoint) -> Node {
 }
 
 pub(super) fn fault_inside(inside: &FaultInside) -> Node {
-    times(call_point(fault_without_times(&inside.fault), inside.at), inside.fault.times)
+    let node = call_point(fault_without_times(&inside.fault), inside.at);
+    let node = if inside.at_peer { node.set_flag("at-peer", true) } else { node };
+    times(node, inside.fault.times)
 }
 
 pub(super) fn fault(fault: &Fault) -> Node {

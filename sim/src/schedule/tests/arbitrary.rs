@@ -75,6 +75,11 @@ fn file_role() -> BoxedStrategy<FileRole> {
         Just(FileRole::Ledger),
         Just(FileRole::LedgerStaging),
         word::<Slot>().prop_map(FileRole::Superblock),
+        segment().prop_map(FileRole::CopyLog),
+        Just(FileRole::CopyLedger),
+        Just(FileRole::Complete),
+        Just(FileRole::Fenced),
+        Just(FileRole::MetadataLog),
     ]
     .boxed()
 }
@@ -183,7 +188,11 @@ fn interruption() -> BoxedStrategy<Interruption> {
     prop_oneof![
         (call_point(), of(word()), crash())
             .prop_map(|(at, inside, crash)| Interruption::Crash(CrashInside { at, inside, crash })),
-        (call_point(), fault_inside()).prop_map(|(at, fault)| Interruption::Fault(FaultInside { at, fault })),
+        (call_point(), fault_inside()).prop_map(|(at, fault)| Interruption::Fault(FaultInside {
+            at,
+            at_peer: false,
+            fault
+        })),
     ]
     .boxed()
 }

@@ -11,7 +11,7 @@ use super::cluster::Command;
 use super::run::HostWorld;
 use super::slices::{slice_bytes, to_the_end};
 use crate::run::tally::Tally;
-use crate::schedule::{Action, AsStep, Fault, LinkState, Plant, Step};
+use crate::schedule::{Action, AsStep, Fault, FileRole, LinkState, Plant, Step, Target};
 use crate::world::event::{EventCode, word};
 use crate::world::serve::Answer;
 use crate::world::{aim, damage, look, plant, standing};
@@ -52,6 +52,7 @@ impl HostWorld<'_> {
             (Action::ApplyInserts, _) => self.apply_inserts(m),
             (Action::Append(append), Some(index)) => self.append(m, index, append, tally),
             (Action::Flush(_), Some(index)) => self.flush(m, index),
+            (Action::Roll(_), Some(index)) => self.roll(m, index),
             (Action::Checkpoint(_), Some(index)) => self.checkpoint(m, index),
             (Action::Retain(retain), Some(index)) => self.retain(m, index, retain),
             (Action::Poll(poll), Some(index)) => self.poll(m, index, poll, tally),
@@ -61,7 +62,6 @@ impl HostWorld<'_> {
             (Action::QueueInsert(namespace), Some(_)) => self.queue_insert(m, *namespace),
             (Action::AcceptLoss(loss), Some(index)) => self.accept_loss(m, index, loss),
             (Action::Transfer { from, .. }, Some(index)) => self.transfer(m, index, *from),
-            // A host rolls by itself, when a segment is full.
             (
                 Action::Roll(_)
                 | Action::Append(_)
@@ -268,11 +268,37 @@ impl HostWorld<'_> {
         if lies || (!fault.kind.is_legal() && fault.kind.as_step() == AsStep::Calls) {
             damage::mark_damaged(&mut self.members[m].node, fault, None, false);
         }
+        self.note_beside(m, fault);
         let node = &self.members[m].node;
         self.members[m].was_lied_to |= lies || node.lies.reads || node.lies.successes;
         self.note_damage(m);
         self.recorder.note(EventCode::Fault, word(fault.kind.code()), 0, 0);
         Answer::Done
+    }
+
+    /// Keeps in mind damage to what lies beside a partition: to the metadata log, of which nothing is owed then; to what
+    /// was set aside; to a copy from a peer, which may be all that a start finds.
+    fn note_beside(&mut self, m: usize, fault: &Fault) {
+        let Target::File { partition, file, .. } = &fault.target else { return };
+        let Some(index) = self.members[m].index_of(*partition) else { return };
+        let member = &mut self.members[m];
+        match file {
+            FileRole::MetadataLog => member.was_lied_to = true,
+            FileRole::Fenced => member.node.slots[index].truth.damages.add_to_fences(),
+            FileRole::CopyLog(_) | FileRole::CopyLedger | FileRole::Complete => {
+                member.extras[index].was_damaged = true;
+                if let Some(installing) = &mut member.extras[index].installing {
+                    installing.was_damaged = true;
+                    installing.was_lied_to = true;
+                }
+            }
+            FileRole::Log(_)
+            | FileRole::Index(_)
+            | FileRole::IndexStaging(_)
+            | FileRole::Ledger
+            | FileRole::LedgerStaging
+            | FileRole::Superblock(_) => {}
+        }
     }
 
     fn plant(&mut self, m: usize, plant: &Plant) -> Answer {

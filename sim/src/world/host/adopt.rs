@@ -9,7 +9,7 @@ use super::run::HostWorld;
 use super::sight::Sight;
 use crate::oracle::invariants::{check_installed, check_kept, check_lying};
 use crate::oracle::served_log::{Lying, for_each_in};
-use crate::oracle::truth::Truth;
+use crate::oracle::truth::{Truth, Write};
 use crate::oracle::{Check, PartitionImage, Value, Violation};
 use crate::run::tally::Tally;
 use crate::world::look;
@@ -89,10 +89,17 @@ impl HostWorld<'_> {
         let installing = self.members[m].extras[index].installing.take().expect("a copy came from somewhere");
         let slot = &self.members[m].node.slots[index];
         let namespace = slot.header.namespace;
-        let excused = installing.was_damaged || self.members[m].was_lied_to;
-        let was_damaged = self.members[m].extras[index].was_damaged;
+        let excused = installing.was_lied_to || self.members[m].was_lied_to;
+        let key = self.members[m].key(index);
+        let agreed: Vec<_> = self.cluster.batches(key, self.cluster.len()).map(|batch| batch.id).collect();
+        let overlaps =
+            |write: &Write| lying.iter().any(|batch| batch.base < write.next && write.base < batch.next);
+        let is_owed = |write: &Write| {
+            write.batch.is_some_and(|batch| agreed.contains(&batch))
+                && !(installing.was_damaged && overlaps(write))
+        };
         let violation =
-            if excused { None } else { check_installed(&slot.truth, &installing.truth, lying, was_damaged) };
+            if excused { None } else { check_installed(&slot.truth, &installing.truth, lying, is_owed) };
         if let Some(violation) = violation {
             self.fail(Some(namespace), violation, "transfer-install", None);
         }

@@ -140,6 +140,38 @@ impl HostWorld<'_> {
         answer
     }
 
+    pub(super) fn roll(&mut self, m: usize, index: usize) -> Answer {
+        let is_served = self.members[m].is_served(index);
+        let member = &mut self.members[m];
+        let slot = &mut member.node.slots[index];
+        let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
+        let host = member.host.as_mut().expect("the node is up");
+        let rolled = host.roll(&member.node.disk, namespace);
+        // A roll flushes first. If it fails behind that, what it flushed is there for readers all the same.
+        let readable = host.writer(namespace).and_then(|writer| writer.chain().next_offset());
+        self.answers.push((index, rolled.is_ok()));
+        let violation = check_success(is_served, rolled.is_ok());
+        if let Ok(acknowledged) = &rolled {
+            tell_acknowledged(slot, acknowledged.next_offset);
+        }
+        if let Some(readable) = readable {
+            slot.truth.acknowledge(readable);
+        }
+        let answer = match rolled {
+            Ok(acknowledged) => {
+                // A roll syncs the log before it seals it.
+                promise_all(slot);
+                let next = acknowledged.next_offset.get();
+                self.recorder.note(EventCode::Acknowledged, namespace.packed(), next, 0);
+                Answer::Done
+            }
+            Err(error) => self.failed(m, index, &error),
+        };
+        self.fail_call(namespace, violation);
+        self.check_promises(m, index, promised);
+        answer
+    }
+
     pub(super) fn checkpoint(&mut self, m: usize, index: usize) -> Answer {
         let is_served = self.members[m].is_served(index);
         let member = &mut self.members[m];

@@ -5,7 +5,6 @@
 
 use super::cluster::Command;
 use super::run::HostWorld;
-use super::sight::Sight;
 use crate::run::tally::Tally;
 use crate::schedule::LinkState;
 use crate::world::serve::Answer;
@@ -30,6 +29,7 @@ impl HostWorld<'_> {
             self.calls.clear();
             self.answers.clear();
             self.recorder.at(u8::try_from(m).expect("a world has few nodes"), self.step);
+            let sight = self.sight_of_copies(m);
             self.members[m].node.disk.begin_step(&[]);
             // What was not taken is taken later.
             let _taken = self.take_commands(m);
@@ -38,7 +38,8 @@ impl HostWorld<'_> {
             let _ended = self.members[m].node.disk.end_step();
             self.note_calls(m, tally);
             self.check_failed_syncs(m);
-            self.note_events(m, &Sight::default(), tally);
+            let judged = self.note_events(m, &sight, tally);
+            self.look_behind_copies(m, &sight, &judged);
         }
     }
 

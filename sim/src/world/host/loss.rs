@@ -21,7 +21,8 @@ impl HostWorld<'_> {
     pub(super) fn accept_loss(&mut self, m: usize, index: usize, loss: &AcceptLoss) -> Answer {
         let key = self.members[m].key(index);
         let state = self.members[m].host.as_ref().and_then(|host| host.state_of(&key));
-        if state != Some(PartitionState::Refused) {
+        // With peers what is refused waits for them; an operator may give something up all the same.
+        if !matches!(state, Some(PartitionState::Refused | PartitionState::Rebuilding)) {
             return Answer::Failed(state.map_or("no-such-partition", PartitionState::code));
         }
         let ranges = loss.range.map(|range| (range.first.get(), range.last.get()));

@@ -27,6 +27,10 @@ pub(super) struct Extra {
     pub(super) installing: Option<Installing>,
     /// What an operator gives up, until the partition is served again.
     pub(super) accepting: Option<Accepting>,
+    /// Whether a quorum has told this process of the node that nobody holds the offsets of its gap.
+    pub(super) is_gap_settled: bool,
+    /// How often in a row nothing could be said of it, since the node came up.
+    pub(super) tries: u8,
     /// Whether a fault of any kind was done to it, if only to an index.
     pub(super) had_fault: bool,
     /// Whether damage that no crash explains has hit this life of it at any time.
@@ -41,8 +45,10 @@ pub(super) struct Installing {
     pub(super) truth: Truth,
     /// The directory that is replaced.
     pub(super) replaces: Option<DirectoryId>,
-    /// Whether nothing stands in the way of it.
+    /// Whether damage had hit that partition at any time.
     pub(super) was_damaged: bool,
+    /// Whether a call of its node had ever said that it did what it did not.
+    pub(super) was_lied_to: bool,
 }
 
 /// Offsets that are given up.

@@ -13,6 +13,7 @@
 
 mod act;
 mod adopt;
+mod behind;
 mod client;
 mod cluster;
 mod dark;
@@ -32,6 +33,7 @@ mod start;
 mod tests;
 mod told;
 mod transfer;
+mod wire;
 
 pub(super) use run::{freeze, run};
 pub use told::HOST_WORDS;

@@ -16,20 +16,24 @@ impl HostWorld<'_> {
             member.node.disk.fingerprint().hash(&mut hash);
             (member.node.is_up, member.link as u8).hash(&mut hash);
             (self.cluster.len() - member.taken, member.was_lied_to).hash(&mut hash);
+            (member.has_sync_failed, member.had_failed_sync, member.node.is_waiting).hash(&mut hash);
             for (slot, extra) in member.node.slots.iter().zip(&member.extras) {
                 slot.truth.hash(&mut hash);
                 slot.incarnation.hash(&mut hash);
-                (extra.is_deleted, extra.was_damaged).hash(&mut hash);
+                (extra.is_deleted, extra.was_damaged, extra.is_made, extra.is_crowded).hash(&mut hash);
+                (extra.had_fault, extra.is_gap_settled, extra.tries).hash(&mut hash);
                 (extra.installing.is_some(), extra.accepting.is_some()).hash(&mut hash);
             }
             let Some(host) = &member.host else { continue };
             for key in host.keys() {
                 key.hash(&mut hash);
                 host.state_of(&key).hash(&mut hash);
+                host.memory_of(&key).hash(&mut hash);
                 let statistics = host.statistics(key.namespace);
                 statistics.and_then(|statistics| statistics.code).hash(&mut hash);
                 host.writer(key.namespace).map(Writer::next_offset).hash(&mut hash);
             }
+            host.is_passing().hash(&mut hash);
             for key in host.inserts() {
                 key.hash(&mut hash);
             }

@@ -13,6 +13,7 @@ use recovery_core::units::{Namespace, Offset, SegmentStart};
 use super::member::Member;
 use super::run::HostWorld;
 use crate::oracle::invariants::Replica;
+use crate::oracle::truth::Life;
 use crate::oracle::{Content, Image, PartitionImage, reference, served_log};
 use crate::world::{boot, look};
 
@@ -71,8 +72,28 @@ impl HostWorld<'_> {
             })
     }
 
-    /// Whether what lies here ends behind all that any peer can give.
+    /// Whether what lies here ends behind all that any peer can give, or a batch lies here that none can give.
     fn holds_more(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
+        self.ends_behind_all(m, index, image) || self.holds_what_none_gives(m, index, image)
+    }
+
+    /// Whether a batch that this node has taken lies in its place, and in no segment that a peer offers.
+    fn holds_what_none_gives(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
+        let slot = &self.members[m].node.slots[index];
+        let offered = |member: &Member| member.host.as_ref()?.offer(slot.header.namespace);
+        let segments: Vec<_> =
+            self.members.iter().filter_map(offered).flat_map(|offer| offer.segments).collect();
+        let is_given =
+            |base: Offset| segments.iter().any(|end| end.segment.offset() <= base && base < end.next_offset);
+        slot.truth.writes().iter().any(|write| {
+            matches!(write.life, Life::Acknowledged | Life::Adopted)
+                && !is_given(write.base)
+                && slot.truth.lies_in(&image.directory, write)
+        })
+    }
+
+    /// Whether what lies here ends behind all that any peer can give.
+    fn ends_behind_all(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
         let slot = &self.members[m].node.slots[index];
         let image = without_bad_sectors(&image.directory);
         let Some(held) = reference::recover(&image, &boot::expectation(slot)).known_end() else {

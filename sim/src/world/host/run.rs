@@ -9,10 +9,11 @@ use super::cluster::{Cluster, Command};
 use super::member::Member;
 use super::sight::Sight;
 use super::slices::slice_bytes;
-use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk, Snapshot};
+use super::wire::Wire;
+use crate::disk::{Disturbance, Event as DiskEvent, Geometry, Injection, SimDisk, Snapshot};
 use crate::oracle::{Check, Value, Violation, judge};
 use crate::run::tally::Tally;
-use crate::schedule::{Fault, Interruption, Schedule, Step};
+use crate::schedule::{Action, Fault, FaultInside, Interruption, Schedule, Step};
 use crate::world::arena::Arena;
 use crate::world::event::{EventCode, Recorder, word};
 use crate::world::frozen::FrozenNode;
@@ -40,6 +41,8 @@ pub(super) struct HostWorld<'a> {
     pub(super) scratch: Scratch,
     pub(super) snapshot: Snapshot,
     injections: Vec<Injection>,
+    /// What goes wrong with bytes on their way from a peer.
+    pub(super) wire: Wire,
     /// Calls of the step so far, on the node that it is about.
     pub(super) calls: Vec<DiskEvent>,
     /// Which slot has answered a client's call since then, and whether with success.
@@ -129,6 +132,7 @@ impl<'a> HostWorld<'a> {
             scratch: std::mem::take(&mut arena.scratch),
             snapshot: std::mem::take(&mut arena.snapshot),
             injections: std::mem::take(&mut arena.injections),
+            wire: Wire::default(),
             calls: Vec::new(),
             answers: Vec::new(),
             outcome: Outcome::new(),
@@ -211,10 +215,19 @@ impl<'a> HostWorld<'a> {
         let answer = self.act(m, step, tally);
         self.remember(m, step, answer);
         let ended = self.members[m].node.disk.end_step();
+        let syncs = (self.members[m].has_sync_failed, self.members[m].had_failed_sync);
         self.note_calls(m, tally);
-        tally.missed += u64::from(ended.missed) + u64::from(answer == Answer::Missed);
-        let is_ready = self.injections.len() == step.interruptions.len();
-        let is_missed = answer == Answer::Missed || ended.missed > 0 || !is_ready;
+        if ended.crashed.is_some() && self.only_goes_down(m) {
+            // Behind the crash every call failed, and nothing else did.
+            (self.members[m].has_sync_failed, self.members[m].had_failed_sync) = syncs;
+        }
+        if let Some(told) = &mut self.told {
+            told.own_ends.insert(self.step, self.recorder.count());
+        }
+        let missed = ended.missed + self.wire.missed();
+        tally.missed += u64::from(missed) + u64::from(answer == Answer::Missed);
+        let is_ready = self.injections.len() + self.wire.len() == step.interruptions.len();
+        let is_missed = answer == Answer::Missed || missed > 0 || !is_ready;
         if let Some(told) = self.told.as_mut().filter(|_| is_missed) {
             told.missed.push(self.step);
         }
@@ -245,8 +258,14 @@ impl<'a> HostWorld<'a> {
 
     /// Makes ready what is to go wrong inside the step.
     fn interrupt(&mut self, m: usize, step: &Step, tally: &mut Tally) {
-        self.injections.clear();
+        self.forget_injections();
         for interruption in &step.interruptions {
+            if let Interruption::Fault(inside) = interruption
+                && inside.at_peer
+            {
+                tally.missed += u64::from(!self.interrupt_wire(inside, step));
+                continue;
+            }
             match interrupt::injection(&self.members[m].node, interruption) {
                 Some(injection) => self.injections.push(injection),
                 None => tally.missed += 1,
@@ -262,6 +281,13 @@ impl<'a> HostWorld<'a> {
         self.note_damage(m);
     }
 
+    /// Makes ready what is to go wrong with bytes on their way; whether there is a peer, and what it takes.
+    fn interrupt_wire(&mut self, inside: &FaultInside, step: &Step) -> bool {
+        let Action::Transfer { from, .. } = step.action else { return false };
+        let Self { members, wire, .. } = self;
+        members.get(usize::from(from.0)).is_some_and(|peer| wire.add(&peer.node, inside))
+    }
+
     /// Whether what the fault does to a call is reported by a later one.
     pub(super) fn is_told_late(&self, m: usize, fault: &Fault, on: Option<Call>) -> bool {
         let disturbance = interrupt::disturbance(&self.members[m].node, fault);
@@ -272,6 +298,7 @@ impl<'a> HostWorld<'a> {
     /// What was to go wrong inside the step is over.
     pub(super) fn forget_injections(&mut self) {
         self.injections.clear();
+        self.wire.clear();
     }
 
     /// Keeps in mind which partitions were ever damaged.
@@ -280,6 +307,13 @@ impl<'a> HostWorld<'a> {
         for (slot, extra) in node.slots.iter().zip(extras) {
             extra.was_damaged |= !slot.truth.damages.is_empty();
         }
+    }
+
+    /// Whether something is to go wrong inside the step, and all of it is that the node goes down.
+    pub(super) fn only_goes_down(&self, m: usize) -> bool {
+        let is_crash = |injection: &Injection| matches!(injection.disturbance, Disturbance::Crash { .. });
+        let (has_any, is_waiting) = (!self.injections.is_empty(), self.members[m].node.is_waiting);
+        has_any && !is_waiting && self.injections.iter().all(is_crash)
     }
 
     /// Whether anything is to go wrong inside the step, or lies in wait.
@@ -305,7 +339,7 @@ impl<'a> HostWorld<'a> {
     /// Keeps what a scenario may ask about: how the last call of a client failed, and that an answer is the
     /// last thing that happened.
     fn remember(&mut self, m: usize, step: &Step, answer: Answer) {
-        let is_look = step.is_expectation() || matches!(step.action, crate::schedule::Action::Poll(_));
+        let is_look = step.is_expectation() || matches!(step.action, Action::Poll(_));
         if is_look {
             return;
         }

@@ -85,6 +85,7 @@ impl HostWorld<'_> {
             let member = &mut self.members[m];
             let host = member.host.as_mut().expect("it waits");
             host.nobody_holds_gap(&member.node.disk, namespace).expect("it waits for a gap");
+            member.extras[index].is_gap_settled = true;
             self.do_on(m, Action::Reconcile, tally);
         }
     }

@@ -1,20 +1,18 @@
 //! What is looked at around a step: each partition that the step may judge, alone and undisturbed, on the same disk
-//! before it; and what became of it.
+//! before it.
 //!
 //! Promises: looking leaves no trace on the disk. Every start of a partition alone is held to all checks of a start;
-//! what the host makes of it, beside its neighbours, must be the same where nothing goes wrong (I21). Leaves out:
-//! faults inside the step, of which only what they leave is checked.
+//! what the host makes of it is looked at behind the step ([`super::behind`]). Leaves out: faults inside the step, of
+//! which only what they leave is checked.
 
-use recovery_core::decide::Disposition;
+use recovery_core::format::FileName;
 use recovery_core::host::PartitionState;
 use recovery_core::storage::Name;
 use recovery_core::wal::Key;
 
 use super::run::HostWorld;
-use crate::oracle::invariants::{
-    Alone, adopted_strangers, check_alone_alike, check_nonzero_bytes, check_refused_untouched,
-    check_verified_bytes,
-};
+use crate::disk::DirectoryId;
+use crate::oracle::invariants::adopted_strangers;
 use crate::oracle::{Check, Forgotten, PartitionImage, judge};
 use crate::run::tally::Tally;
 use crate::schedule::{Action, Step};
@@ -22,7 +20,7 @@ use crate::world::boot::{self, Boot};
 use crate::world::event::{EventCode, word};
 use crate::world::look;
 use crate::world::meter::Phase;
-use crate::world::start::{Circumstances, bytes_read};
+use crate::world::start::{Circumstances, bytes_read, is_an_answer};
 
 /// What was seen before a step, for each slot.
 #[derive(Default)]
@@ -33,14 +31,23 @@ pub(super) struct Sight {
 /// One partition before a step.
 pub(super) struct Look {
     /// Which life.
-    key: Key,
+    pub(super) key: Key,
     /// What lay there as reads saw it.
-    seen: PartitionImage,
-    unsettled: Vec<(u32, Forgotten)>,
+    pub(super) seen: PartitionImage,
+    pub(super) unsettled: Vec<(u32, Forgotten)>,
     /// What the host said of it.
-    state: Option<PartitionState>,
+    pub(super) state: Option<PartitionState>,
+    /// Its directory.
+    pub(super) directory: Option<DirectoryId>,
+    /// Whether a start first ends what an installation has begun: there is no directory, or a replacement has its place
+    /// and still says that it is one.
+    pub(super) is_half_installed: bool,
+    /// Whether a copy beside it says that it is complete.
+    pub(super) has_complete: bool,
+    /// How often in a row nothing could be said of it.
+    pub(super) tries: u8,
     /// What a start of it alone came to, and what went wrong in that.
-    alone: Option<(Boot, Circumstances)>,
+    pub(super) alone: Option<(Boot, Circumstances)>,
 }
 
 impl Sight {
@@ -57,7 +64,7 @@ impl Sight {
 
 impl Look {
     /// What a start finds: what the medium holds once it is settled.
-    fn settled(&self) -> &PartitionImage {
+    pub(super) fn settled(&self) -> &PartitionImage {
         self.alone.as_ref().and_then(|(boot, _)| boot.before.as_ref()).unwrap_or(&self.seen)
     }
 }
@@ -108,20 +115,11 @@ impl HostWorld<'_> {
         let may_begin = !has_registry && (is_start || matches!(step.action, Action::Reconcile));
         let looks = (0..self.members[m].node.slots.len()).map(|index| {
             let member = &self.members[m];
-            let slot = &member.node.slots[index];
             let host = member.host.as_ref();
             let state = host.and_then(|host| host.state_of(&member.key(index)));
             let extra = &member.extras[index];
             let is_elsewhere = extra.is_deleted || extra.is_crowded || state == Some(PartitionState::Created);
             if state == Some(PartitionState::Served) || is_elsewhere {
-                return None;
-            }
-            // What a crash has left of an installation is ended first, which is the host's.
-            let components = &slot.components;
-            let complete = Name::new(b"COMPLETE").expect("a short word is a name");
-            if look::has_sibling(&member.node.disk, components, b".rebuild")
-                || look::file(&member.node.disk, components, &complete).is_some()
-            {
                 return None;
             }
             let is_judged = extra.is_made
@@ -130,16 +128,53 @@ impl HostWorld<'_> {
                     Some(PartitionState::Unavailable | PartitionState::Recovering) => may_judge,
                     Some(_) => false,
                 };
-            let disk = &member.node.disk;
-            let seen = look::image(disk, &slot.components);
-            let unsettled = look::unsettled(disk, &slot.components);
-            let key = member.key(index);
-            let alone = if is_judged { self.start_alone(m, index, tally) } else { None };
-            Some(Look { key, seen, unsettled, state, alone })
+            let mut look = self.look(m, index);
+            // What a crash has left of an installation is ended first, which is the host's.
+            if is_judged && !look.is_half_installed {
+                look.alone = self.start_alone(m, index, tally);
+            }
+            Some(look)
         });
         let looks = looks.collect();
         self.meter.enter(phase);
         Sight { looks }
+    }
+
+    /// Looks at every partition for which a copy is under way: it goes on behind steps that are about something else.
+    pub(super) fn sight_of_copies(&mut self, m: usize) -> Sight {
+        let phase = self.meter.enter(Phase::Oracle);
+        let extras = self.members[m].extras.iter().enumerate();
+        let looks =
+            extras.map(|(index, extra)| extra.installing.is_some().then(|| self.look(m, index))).collect();
+        self.meter.enter(phase);
+        Sight { looks }
+    }
+
+    fn look(&self, m: usize, index: usize) -> Look {
+        let member = &self.members[m];
+        let (disk, components) = (&member.node.disk, &member.node.slots[index].components);
+        let directory = look::directory(disk, components);
+        let mut seen = look::image(disk, components);
+        let is_half_installed = match directory {
+            Some(_) => look::file(disk, components, &FileName::complete()).is_some(),
+            None => look::has_sibling(disk, components, b".rebuild"),
+        };
+        let complete = look::complete_sibling(disk, components);
+        if let (None, Some(sibling)) = (directory, complete) {
+            // It only lacks its name.
+            seen.directory = look::image_of(disk, sibling);
+        }
+        Look {
+            key: member.key(index),
+            seen,
+            unsettled: look::unsettled(disk, components),
+            state: member.host.as_ref().and_then(|host| host.state_of(&member.key(index))),
+            directory,
+            is_half_installed,
+            has_complete: complete.is_some(),
+            tries: member.extras[index].tries,
+            alone: None,
+        }
     }
 
     /// Starts one partition on a disk that is put back afterwards.
@@ -165,9 +200,7 @@ impl HostWorld<'_> {
         disk.record_contents(true);
         boot.keep_forgotten(&events);
         let lies = member.node.lies;
-        let fails = |call: &crate::disk::Event| {
-            call.errno.is_some_and(|errno| !crate::world::start::is_an_answer(errno))
-        };
+        let fails = |call: &crate::disk::Event| call.errno.is_some_and(|errno| !is_an_answer(errno));
         let circumstances = Circumstances {
             is_calm: !lies.successes && !events.iter().any(fails),
             is_disturbed: member.node.is_waiting,
@@ -200,7 +233,10 @@ impl HostWorld<'_> {
         let is_calm = self.is_calm(m) && !has_crashed;
         for (index, look) in sight.looks.iter().enumerate() {
             if let Some(look) = look.as_ref().filter(|look| look.key == self.members[m].key(index)) {
-                self.look_at_bytes(m, index, step, look, judged.contains(&index));
+                let is_given_up = matches!(&step.action, Action::AcceptLoss(_))
+                    && step.action.partition() == Some(look.key.namespace);
+                self.look_at_bytes(m, index, is_given_up, look, judged.contains(&index));
+                self.look_at_complete(m, index, look);
                 if is_calm && judged.contains(&index) {
                     self.compare(m, index, look);
                 }
@@ -262,97 +298,6 @@ impl HostWorld<'_> {
                 self.fail(Some(key.namespace), violation, recovery_step, remark.clone());
             }
             self.members[m].node.slots[index].truth.strangers.extend(strangers);
-        }
-    }
-
-    /// I01, I02, I04: what lay there is there, in place or in a fence; and what stays dark is untouched.
-    fn look_at_bytes(&mut self, m: usize, index: usize, step: &Step, look: &Look, was_judged: bool) {
-        let member = &self.members[m];
-        let slot = &member.node.slots[index];
-        let key = member.key(index);
-        let was_removed = member.extras[index].is_deleted || self.cluster.is_deleted(key);
-        let is_copied = member.extras[index].installing.is_some();
-        // What was not settled may be dropped by the next who settles it.
-        let may_be_dropped = !look.unsettled.is_empty() || member.was_lied_to || member.had_failed_sync;
-        let was_settled = look.alone.as_ref().is_some_and(|(boot, _)| boot.before.is_some());
-        let is_shown = !may_be_dropped || (was_judged && was_settled);
-        let may_lie = self.has_liars(m) || (self.is_disturbed(m) && member.was_lied_to);
-        if was_removed || may_lie || is_copied || !is_shown {
-            return;
-        }
-        let after = look::image(&member.node.disk, &slot.components);
-        let failed = |number: u32| {
-            self.calls.iter().any(|call| {
-                call.call == recovery_core::storage::Call::Sync
-                    && call.errno.is_some()
-                    && call.object == number
-            })
-        };
-        let forgotten: Vec<Forgotten> = look
-            .unsettled
-            .iter()
-            .filter(|(number, _)| failed(*number))
-            .map(|(_, forgotten)| forgotten.clone())
-            .collect();
-        let state = member.host.as_ref().and_then(|host| host.state_of(&key));
-        let is_dark = |state| matches!(state, Some(PartitionState::Refused | PartitionState::Rebuilding));
-        let is_acted_on = matches!(&step.action, Action::AcceptLoss(_) | Action::Transfer { .. })
-            && step.action.partition() == Some(key.namespace);
-        // One that would be served alone waits for a peer's offsets, and has been repaired.
-        let is_repaired = look.alone.as_ref().is_some_and(|(boot, _)| boot.verdict.is_served());
-        let was_dark = look.state.is_none() || is_dark(look.state);
-        let stays_dark = is_dark(state) && !is_acted_on && was_dark && !is_repaired;
-        let against = |before: &PartitionImage| {
-            let mut violations = Vec::new();
-            if !is_acted_on {
-                if forgotten.is_empty() {
-                    violations.extend(check_verified_bytes(before, &after));
-                }
-                violations.extend(check_nonzero_bytes(before, &after, &forgotten));
-            }
-            if stays_dark && forgotten.is_empty() {
-                violations.extend(check_refused_untouched(before, &after));
-            }
-            violations
-        };
-        let mut violations = against(look.settled());
-        // A start that something cut short may not have come to settle: then what was seen is still there.
-        if !violations.is_empty() && against(&look.seen).is_empty() {
-            violations.clear();
-        }
-        for violation in violations {
-            self.fail(Some(key.namespace), violation, "fence", None);
-        }
-    }
-
-    /// I21: beside its neighbours it is what it is alone.
-    fn compare(&mut self, m: usize, index: usize, look: &Look) {
-        let Some((boot, _)) = &look.alone else { return };
-        let member = &self.members[m];
-        let key = member.key(index);
-        let Some(host) = &member.host else { return };
-        let (Some(state), Some(statistics)) =
-            (host.state_of(&key), host.statistics(key.namespace).filter(|statistics| statistics.key == key))
-        else {
-            return;
-        };
-        let after = look::image(&member.node.disk, &member.node.slots[index].components);
-        let is_served = boot.is_serving();
-        let reason = match &boot.verdict.disposition {
-            Disposition::Refuse(reason) => Some(reason.code()),
-            Disposition::Serve | Disposition::ServeFrom { .. } | Disposition::Unavailable(_) => None,
-        };
-        let alone = Alone {
-            is_served,
-            leaves_gap: matches!(boot.verdict.disposition, Disposition::ServeFrom { .. }),
-            reason,
-            has_peers: self.members.len() > 1,
-            next_offset: boot.verdict.next_offset,
-        };
-        let violation = check_alone_alike(&alone, state, statistics.code, statistics.next_offset)
-            .or_else(|| crate::oracle::invariants::check_bytes_alike(&boot.after, &after));
-        if let Some(violation) = violation {
-            self.fail(Some(key.namespace), violation, "boot", boot.remark());
         }
     }
 }

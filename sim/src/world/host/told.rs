@@ -11,7 +11,7 @@ use recovery_core::wal::{Key, Stage};
 
 use super::run::HostWorld;
 use super::sight::Sight;
-use crate::oracle::invariants::{Excuses, Place, Said, check_said};
+use crate::oracle::invariants::{Excuses, Place, Said, check_said, check_taken};
 use crate::run::tally::Tally;
 use crate::world::event::{EventCode, word};
 use crate::world::look;
@@ -38,12 +38,16 @@ impl HostWorld<'_> {
                     }
                     if self.members[m].key(index) == key {
                         self.adopt(m, index, sight, tally);
+                        self.members[m].extras[index].tries = 0;
                         judged.insert(index);
                     }
                 }
                 HostEvent::Refused { .. } | HostEvent::Unavailable { .. } | HostEvent::Rebuilding { .. } => {
                     if self.members[m].key(index) == key {
                         judged.insert(index);
+                        let tries = &mut self.members[m].extras[index].tries;
+                        let is_unknown = matches!(event, HostEvent::Unavailable { .. });
+                        *tries = if is_unknown { tries.saturating_add(1) } else { 0 };
                     }
                 }
                 HostEvent::MetadataOpened { .. }
@@ -54,12 +58,12 @@ impl HostWorld<'_> {
                 | HostEvent::NotListed(_)
                 | HostEvent::Created(_)
                 | HostEvent::Made(_)
-                | HostEvent::Installed(_)
                 | HostEvent::InstallFailed { .. }
                 | HostEvent::Deleting(_)
                 | HostEvent::Deleted(_)
                 | HostEvent::DeleteFailed { .. }
                 | HostEvent::InsertRefused { .. } => {}
+                HostEvent::Installed(_) => self.check_copy_taken(m, key, &events[at + 1..]),
             }
             // What is said last of a partition is what must be so now.
             if !events[at + 1..]
@@ -70,6 +74,39 @@ impl HostWorld<'_> {
             }
         }
         judged
+    }
+
+    /// I19: what was put in its place is served as soon as it is judged, where no call failed.
+    fn check_copy_taken(&mut self, m: usize, key: Key, later: &[HostEvent]) {
+        if !self.is_calm(m) || self.members[m].was_lied_to {
+            return;
+        }
+        let judged = later.iter().find_map(|event| match event {
+            HostEvent::Served { key: other, .. } if *other == key => Some((true, "served")),
+            HostEvent::Refused { key: other, reason } if *other == key => Some((false, reason.code())),
+            HostEvent::Rebuilding { key: other, .. } if *other == key => Some((false, "rebuilding")),
+            HostEvent::Served { .. }
+            | HostEvent::Refused { .. }
+            | HostEvent::Rebuilding { .. }
+            | HostEvent::MetadataOpened { .. }
+            | HostEvent::MetadataCut(_)
+            | HostEvent::MetadataRefused(_)
+            | HostEvent::MetadataUnavailable(_)
+            | HostEvent::UnknownDirectory(_)
+            | HostEvent::NotListed(_)
+            | HostEvent::Created(_)
+            | HostEvent::Made(_)
+            | HostEvent::Unavailable { .. }
+            | HostEvent::Installed(_)
+            | HostEvent::InstallFailed { .. }
+            | HostEvent::Deleting(_)
+            | HostEvent::Deleted(_)
+            | HostEvent::DeleteFailed { .. }
+            | HostEvent::InsertRefused { .. } => None,
+        });
+        if let Some(violation) = judged.and_then(|(is_served, state)| check_taken(is_served, state)) {
+            self.fail(Some(key.namespace), violation, "transfer-install", None);
+        }
     }
 
     /// The metadata log says which lives are made; and a deletion that nobody knew to hold may do so, which it says

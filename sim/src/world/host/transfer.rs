@@ -13,6 +13,7 @@ use recovery_core::units::{Position, SegmentStart};
 use super::member::{Installing, Member};
 use super::run::HostWorld;
 use super::slices::{SLICES_MAX, slice_bytes};
+use super::wire::Wired;
 use crate::disk::SimDisk;
 use crate::schedule::{LinkState, NodeId};
 use crate::world::look;
@@ -20,7 +21,7 @@ use crate::world::serve::Answer;
 
 /// The bytes of a peer, or nobody.
 enum Peer<'a> {
-    There(StorageSource<'a, SimDisk>),
+    There(Wired<'a, StorageSource<'a, SimDisk>>),
     Gone,
 }
 
@@ -67,13 +68,15 @@ impl HostWorld<'_> {
     fn begin_install(&mut self, m: usize, index: usize, from: NodeId, offer: Offer) -> Result<(), HostError> {
         let peer = &self.members[usize::from(from.0)];
         let truth = peer.node.slots[index].truth.clone();
-        let was_damaged = peer.extras[index].was_damaged || peer.was_lied_to;
+        let was_lied_to = peer.was_lied_to;
+        let was_damaged = peer.extras[index].was_damaged || was_lied_to;
         let member = &mut self.members[m];
         let slot = &member.node.slots[index];
         let replaces = look::directory(&member.node.disk, &slot.components);
         let host = member.host.as_mut().expect("the node is up");
         host.begin_install(&member.node.disk, slot.header.namespace, offer)?;
-        member.extras[index].installing = Some(Installing { from, truth, replaces, was_damaged });
+        member.extras[index].installing =
+            Some(Installing { from, truth, replaces, was_damaged, was_lied_to });
         Ok(())
     }
 
@@ -118,13 +121,15 @@ impl HostWorld<'_> {
         let directory: Option<&PartitionDirectory<SimDisk>> = writer.map(Writer::directory);
         let mut source = match (directory, &offer) {
             (Some(directory), Some(offer)) => {
-                Peer::There(StorageSource::new(&there.node.disk, directory, offer))
+                let (source, disk) =
+                    (StorageSource::new(&there.node.disk, directory, offer), &there.node.disk);
+                Peer::There(Wired { source, disk, wire: &mut self.wire })
             }
             (Some(_) | None, _) => Peer::Gone,
         };
         let progress = host.install(&here.node.disk, namespace, &mut source, &mut self.workspace, limit);
-        if let Peer::There(source) = source {
-            source.close();
+        if let Peer::There(wired) = source {
+            wired.source.close();
         }
         progress
     }
