@@ -77,6 +77,7 @@ impl Draft<'_> {
             self.damage();
             self.operate();
         }
+        self.spoil_beside();
         if self.swarm.has(Habit::CrashInRecovery) && self.tape.chance(Stream::Crashes, 200) {
             self.crash_in_recovery();
             return false;
@@ -136,7 +137,9 @@ impl Draft<'_> {
             }
             Deed::Transfer => {
                 let from = NodeId(self.tape.pick(STREAM, &[0, 1, 2]));
-                return self.of_host(Action::Transfer { partition, from }, Moment::Pass);
+                let is_down = self.of_host(Action::Transfer { partition, from }, Moment::Pass);
+                self.spoil_wire();
+                return is_down;
             }
             Deed::Down => {
                 *downs -= 1;

@@ -7,7 +7,7 @@
 //!
 //! In reading order: [`knobs`] (what a run chooses), `shape` (how large), `swarm` (which kinds of trouble
 //! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`
-//! and `host`, each drawing from its own stream; `hosted` for worlds with hosts, `image` for worlds that start with a real directory.
+//! and `host`, each drawing from its own stream; `hosted` and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
 
 mod book;
 mod crashes;
@@ -21,6 +21,7 @@ mod image;
 pub mod knobs;
 mod shape;
 mod swarm;
+mod wire;
 mod workload;
 
 pub use image::{ImageBatch, ImagePartition, ImageSegment, ImageShape};
@@ -32,7 +33,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 2;
+pub const GENERATOR: u32 = 3;
 
 /// The schedule that a tape spells.
 ///

@@ -47,7 +47,7 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 2
+generator 3
 mixed 73e94b84c6b820bb
 small 64ac13a33726c254
 medium 104d7e15a6b74d2b
