@@ -119,7 +119,9 @@ impl HostWorld<'_> {
             let state = host.and_then(|host| host.state_of(&member.key(index)));
             let extra = &member.extras[index];
             let is_elsewhere = extra.is_deleted || extra.is_crowded || state == Some(PartitionState::Created);
-            if state == Some(PartitionState::Served) || is_elsewhere {
+            // What a pass that failed has half made is made again by the next one, over what it left.
+            let is_half_made = state == Some(PartitionState::Unavailable) && !extra.is_made;
+            if state == Some(PartitionState::Served) || is_elsewhere || is_half_made {
                 return None;
             }
             let is_judged = extra.is_made
