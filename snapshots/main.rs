@@ -14,9 +14,23 @@ mod reasons;
 mod scenarios;
 mod seeds;
 
+/// The snapshots of no scenario, one for each test of this directory. A file of any other name is claimed by
+/// nobody, and the test of the scenarios fails on it.
+const NAMES: [&str; 8] = [
+    "decision-table",
+    "failure-report",
+    "help-recover",
+    "help-sim",
+    "outcomes",
+    "provoked",
+    "reasons",
+    "seeds",
+];
+
 /// Compares `text` with `snapshots/<name>.snap`.
 #[track_caller]
 fn check(name: &str, text: &str) {
+    assert!(NAMES.contains(&name) || name.starts_with("scenario-"), "{name} is a name that is claimed");
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(".");
     settings.set_prepend_module_to_snapshot(false);

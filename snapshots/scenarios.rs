@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sim::command::scenarios::{files, run_file};
 use sim::report::story::story;
+use sim::run::explain::course;
 use sim::run::panics::remember_panics;
 use sim::world::Arena;
 
@@ -28,14 +29,18 @@ fn every_scenario_goes_as_its_snapshot_tells_and_holds_what_it_expects() {
             failed.push(path.clone());
         }
         let name = name_of(&root, &path);
-        crate::check(&name, &story(&told.scenario, &told.report));
+        let course = course(&mut arena, &told.scenario.schedule);
+        crate::check(&name, &story(&told.scenario, &told.report, &course));
         names.push(format!("{name}.snap"));
     }
     assert_eq!(failed, Vec::<PathBuf>::new(), "these do not hold; cargo sim scenarios says why");
     let snapshots = std::fs::read_dir(root.join("../snapshots")).expect("the snapshots are there");
     let unclaimed: Vec<String> = snapshots
         .map(|entry| entry.expect("the directory can be read").file_name().to_string_lossy().into_owned())
-        .filter(|file| file.starts_with("scenario-") && !names.contains(file))
+        .filter(|file| {
+            let stem = file.strip_suffix(".snap");
+            stem.is_some_and(|stem| !crate::NAMES.contains(&stem) && !names.contains(file))
+        })
         .collect();
-    assert_eq!(unclaimed, Vec::<String>::new(), "these are snapshots of no scenario");
+    assert_eq!(unclaimed, Vec::<String>::new(), "these are snapshots of no scenario and of no test");
 }

@@ -187,6 +187,14 @@ impl<S: Storage> Recovery<S> {
         }
     }
 
+    /// The step of its plan that is in hand; none before it has one, and behind the last.
+    pub fn acting(&self) -> Option<Step> {
+        match &self.phase {
+            Phase::Applying { applying, .. } => applying.current().copied(),
+            Phase::Settling(_) | Phase::Observing(_) | Phase::Done(_) | Phase::Between => None,
+        }
+    }
+
     /// Bytes read so far in looking at the partition, for a progress bar.
     pub fn bytes_observed(&self) -> u64 {
         match &self.phase {

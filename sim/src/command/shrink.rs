@@ -16,7 +16,7 @@ use crate::run::ending::FailureClass;
 use crate::run::panics::remember_panics;
 use crate::run::replay::twice;
 use crate::run::shrink::{Shrunk, shrink as simplify, title};
-use crate::schedule::{Extent, Kills, Origin, Scenario, Step, print, print_step};
+use crate::schedule::{Extent, Origin, Scenario, Step, print, print_step};
 use crate::world::{Arena, Watch};
 
 /// What a shrunk schedule is shown as.
@@ -126,24 +126,23 @@ fn writable(file: &Path) -> Result<(), String> {
     }
 }
 
-/// The scenario that is kept. What somebody has written about a scenario stays; what a run saved of a seed
-/// gets a title that says what broke.
+/// The scenario that is kept: its title says what broke. What somebody has written about the whole one stays
+/// with what it expects, and no longer: the rest is another story.
 fn kept(source: &Source, shrunk: &Shrunk) -> Scenario {
     let origin = source.token.clone().map(|token| Origin {
         token,
         check: shrunk.class.check.code().to_owned(),
         is_drawn: shrunk.sample != Sample::EVERYTHING,
     });
-    let is_written = source.file.is_some() && origin.is_none();
-    let title =
-        if is_written { source.scenario.title.clone() } else { title(shrunk.class.check, &shrunk.schedule) };
+    let title = title(shrunk.class, &shrunk.schedule);
     // That the shorter one still kills what the long one did nobody has tried.
-    Scenario {
-        title,
-        origin,
-        kills: Kills::Unsaid,
-        schedule: shrunk.schedule.clone(),
-        ..source.scenario.clone()
+    let bare = Scenario { title, origin, ..Scenario::untold(String::new(), shrunk.schedule.clone()) };
+    // Nothing makes an expectation simpler, so one that fails stands as it did.
+    if shrunk.class.check == Check::Expect {
+        let Scenario { stories, findings, reports, .. } = source.scenario.clone();
+        Scenario { stories, findings, reports, ..bare }
+    } else {
+        bare
     }
 }
 

@@ -1,7 +1,7 @@
 //! Events in words: what a record says, for a timeline and for two runs that part.
 //!
 //! Promises: one short sentence an event; a number that stands for a word is turned back into it, and one
-//! that nobody knows is shown as it is. Leaves out: steps, which print themselves.
+//! that nobody knows is shown as it is. Leaves out: how steps are printed, which they know themselves.
 
 use recovery_core::decide::{Action as SegmentAction, ReasonCode};
 use recovery_core::storage::{Call, Errno};
@@ -9,7 +9,8 @@ use recovery_core::units::{Length, Namespace, Position};
 
 use crate::disk::Cause;
 use crate::report::terminal::counted;
-use crate::schedule::{ErrorClass, Restart};
+use crate::run::counterfactual::is_left_out;
+use crate::schedule::{ErrorClass, Restart, Step, print_step};
 use crate::world::HOST_WORDS;
 use crate::world::event::{Event, EventCode, word};
 
@@ -34,6 +35,14 @@ pub const fn code_word(code: EventCode) -> &'static str {
         EventCode::Bytes => "bytes",
         EventCode::Hit => "hit",
     }
+}
+
+/// A step in one line, without the step that stands where a fault was left out.
+pub fn step_line(step: &Step) -> String {
+    if is_left_out(step) {
+        return "a fault that is left out".to_owned();
+    }
+    print_step(step).trim().to_owned()
 }
 
 /// Whether an event is one of the many that only a close look wants.

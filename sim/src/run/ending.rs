@@ -20,6 +20,8 @@ pub struct FailureClass {
     pub check: Check,
     /// Where in recovery or in serving it broke.
     pub recovery_step: &'static str,
+    /// What was expected of, where an expectation of a scenario failed: each is a cause of its own.
+    pub expectation: Option<&'static str>,
 }
 
 impl Ending {
@@ -32,7 +34,9 @@ impl Ending {
 impl FailureClass {
     /// The class of a failure.
     pub fn of(failure: &Failure) -> Self {
-        Self { check: failure.violation.check, recovery_step: failure.recovery_step }
+        let violation = &failure.violation;
+        let expectation = (violation.check == Check::Expect).then_some(violation.subject);
+        Self { check: violation.check, recovery_step: failure.recovery_step, expectation }
     }
 
     /// The class of a world's first failure.

@@ -15,7 +15,7 @@ mod tests {
 
     #[test]
     fn a_group_is_named_by_check_step_and_fault_kinds() {
-        let class = FailureClass { check: Check::I06, recovery_step: "decide" };
+        let class = FailureClass { check: Check::I06, recovery_step: "decide", expectation: None };
         assert_eq!(group_id(class, &[]), "I06.decide.none");
         assert_eq!(group_id(class, &["bit-flip", "noise"]), "I06.decide.bit-flip+noise");
     }

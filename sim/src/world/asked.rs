@@ -105,7 +105,7 @@ impl World<'_> {
 
 /// Where it broke if a call of a client broke it. A checkpoint and a clean stop flush, and add what the ledger
 /// says of that.
-const fn recovery_step(action: &Action) -> &'static str {
+pub(super) const fn recovery_step(action: &Action) -> &'static str {
     match action {
         Action::Append(_) => "append",
         Action::Flush(_) | Action::Checkpoint(_) | Action::Stop => "flush",

@@ -6,7 +6,7 @@
 use recovery_core::decide::{Disposition, Verdict};
 use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable, Workspace};
 use recovery_core::partition::{Adopted, Writer};
-use recovery_core::plan::{Plan, PlanOptions};
+use recovery_core::plan::{Plan, PlanOptions, Step as PlanStep};
 use recovery_core::recovery::{Mode, Recovered, Recovery, RecoveryStep};
 use recovery_core::storage::{Call, Errno, LockMode, Name, PartitionDirectory, StorageError};
 
@@ -49,8 +49,10 @@ pub struct Boot {
     pub cursor: Option<Cursor>,
     /// Whether a step of the plan failed.
     pub failed_to_act: bool,
-    /// Where the core was last.
+    /// Where the core was last; if it came to no verdict, where that was.
     pub reached: RecoveryStep,
+    /// The last step of a plan that it came to.
+    pub acted: Option<PlanStep>,
     /// Calls that change names, lengths or contents, made before the core looked.
     pub settling_changes: u64,
     /// Steps that recovery took, or had taken when nobody waited any longer.
@@ -73,6 +75,7 @@ impl Boot {
             cursor: None,
             failed_to_act: false,
             reached: RecoveryStep::Settle,
+            acted: None,
             settling_changes: 0,
             steps: 0,
         }
@@ -102,17 +105,6 @@ impl Boot {
     /// Whether the partition is served from now on.
     pub fn is_serving(&self) -> bool {
         self.verdict.is_served() && self.open_error.is_none()
-    }
-
-    /// Where recovery was last, in the words of CONTRACTS 1.
-    pub fn recovery_step(&self) -> &'static str {
-        match self.reached {
-            RecoveryStep::Settle => "settle",
-            RecoveryStep::Observe => "observe",
-            RecoveryStep::Apply => "save-residue",
-            RecoveryStep::Done if self.open_error.is_some() => "open-writer",
-            RecoveryStep::Done => "decide",
-        }
     }
 }
 
@@ -204,6 +196,9 @@ struct Course {
     carried: Option<PartitionImage>,
     unsettled: Vec<(u32, Forgotten)>,
     reached: RecoveryStep,
+    /// What its last step was about.
+    last: RecoveryStep,
+    acted: Option<PlanStep>,
     settling_changes: u64,
     steps: u64,
     has_ended: bool,
@@ -212,8 +207,10 @@ struct Course {
 impl Course {
     /// The start that went this way.
     fn told(self, boot: Boot) -> Boot {
-        let Self { before, carried, unsettled, reached, settling_changes, steps, has_ended: _ } = self;
-        Boot { before, carried, unsettled, reached, settling_changes, steps, ..boot }
+        let Self { before, carried, unsettled, acted, settling_changes, steps, .. } = self;
+        let is_unknown = matches!(boot.verdict.disposition, Disposition::Unavailable(_));
+        let reached = if is_unknown { self.last } else { self.reached };
+        Boot { before, carried, unsettled, reached, acted, settling_changes, steps, ..boot }
     }
 
     /// Keeps what lies there when recovery begins to look.
@@ -245,6 +242,8 @@ fn follow(
         carried: None,
         unsettled: Vec::new(),
         reached: RecoveryStep::Settle,
+        last: RecoveryStep::Settle,
+        acted: None,
         settling_changes: 0,
         steps: 0,
         has_ended: false,
@@ -261,6 +260,8 @@ fn follow(
         }
         (was_looking, has_looked) = (is_looking, has_looked || is_looking);
         let from = disk.recorded();
+        course.acted = recovery.acting().or(course.acted);
+        course.last = at;
         course.has_ended = recovery.step(disk, partition, workspace, STEP_BYTES) == Progress::Done;
         if at == RecoveryStep::Settle && !has_looked {
             course.settling_changes += disk.count_recorded(from, changes);

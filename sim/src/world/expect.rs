@@ -7,6 +7,7 @@ use recovery_core::decide::{Action as SegmentAction, Disposition};
 use recovery_core::observe::Unavailable;
 use recovery_core::units::Offset;
 
+use super::asked;
 use super::boot::Boot;
 use super::node::{Service, Slot};
 use super::poll::Reply;
@@ -18,7 +19,8 @@ use crate::oracle::truth::Truth;
 use crate::oracle::{Check, Value, Violation, judge};
 use crate::run::tally::Tally;
 use crate::schedule::{
-    ExpectAnswer, ExpectPartition, ExpectPoll, ExpectSegment, Expectation, OffsetRange, Poll, StatusWord,
+    Action, ExpectAnswer, ExpectPartition, ExpectPoll, ExpectSegment, Expectation, OffsetRange, Poll,
+    Schedule, StatusWord, Step,
 };
 
 /// What a scenario may ask about a partition.
@@ -45,14 +47,17 @@ impl World<'_> {
         }
         let many = differences.len() > 1;
         for (expectation, found) in differences {
+            let boot = self.schedule.world.index_of(expectation.partition());
+            let boot = boot.and_then(|index| self.node.slots[index].last.boot.as_deref());
+            let recovery_step = recovery_step(self.schedule, self.step, expectation, boot);
             for violation in found {
                 self.failures.push(Failure {
                     violation,
                     partition: Some(expectation.partition()),
-                    remark: many.then(|| "no alternative holds; this is what one of them misses".to_owned()),
+                    remark: many.then(|| NO_ALTERNATIVE.to_owned()),
                     node: self.recorder.node(),
                     step: self.step,
-                    recovery_step: "decide",
+                    recovery_step,
                 });
             }
         }
@@ -78,7 +83,7 @@ impl World<'_> {
             }
             Expectation::Status { state, .. } => {
                 let actual = status(&self.node.slots[index]);
-                unlike("the status", Value::Code(state.code()), Value::Code(actual)).into_iter().collect()
+                unlike("the status", Value::Code(state.code()), actual).into_iter().collect()
             }
             Expectation::Error { code, .. } => {
                 let actual = self.node.slots[index].last.error.map_or(Value::None, text);
@@ -102,6 +107,33 @@ impl World<'_> {
     }
 }
 
+/// What is said of each alternative where none holds.
+pub(super) const NO_ALTERNATIVE: &str = "no alternative holds; this is what one of them misses";
+
+/// Where it broke if an expectation fails: in what it speaks of, which is a start, a client's read, or the last
+/// thing that was done on its node.
+pub(super) fn recovery_step(
+    schedule: &Schedule,
+    at: u32,
+    expectation: &Expectation,
+    boot: Option<&Boot>,
+) -> &'static str {
+    let of_boot = || boot.map_or("decide", |boot| boot.recovery_step(Check::Expect));
+    match expectation {
+        Expectation::Partition(_) => of_boot(),
+        Expectation::Poll(_) => "poll",
+        Expectation::Status { .. } | Expectation::Error { .. } => {
+            let at = usize::try_from(at).expect("a schedule is short").min(schedule.steps.len());
+            let own = |step: &&Step| schedule.steps.get(at).is_none_or(|look| look.node == step.node);
+            let before = schedule.steps[..at].iter().rev().filter(own);
+            match before.filter(|step| !step.is_expectation()).map(|step| &step.action).next() {
+                None | Some(Action::Start) => of_boot(),
+                Some(action) => asked::recovery_step(action),
+            }
+        }
+    }
+}
+
 pub(super) fn difference(subject: &'static str, expected: Value, actual: Value) -> Violation {
     Violation::new(Check::Expect, subject, expected, actual)
 }
@@ -115,12 +147,13 @@ pub(super) fn text(word: &str) -> Value {
     Value::Text(word.into())
 }
 
-fn status(slot: &Slot) -> &'static str {
+/// What a node says of a partition, in the words of the grammar; nothing while it is down.
+fn status(slot: &Slot) -> Value {
     match &slot.service {
-        Service::Down => "down",
-        Service::Serving(_) => StatusWord::Served.code(),
-        Service::Refused(_) => StatusWord::Refused.code(),
-        Service::Unavailable => StatusWord::Unavailable.code(),
+        Service::Down => Value::None,
+        Service::Serving(_) => Value::Code(StatusWord::Served.code()),
+        Service::Refused(_) => Value::Code(StatusWord::Refused.code()),
+        Service::Unavailable => Value::Code(StatusWord::Unavailable.code()),
     }
 }
 

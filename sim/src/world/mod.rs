@@ -15,6 +15,7 @@ mod aim;
 mod arena;
 mod asked;
 mod boot;
+mod broke;
 mod damage;
 mod down;
 pub mod event;

@@ -160,13 +160,14 @@ impl World<'_> {
 
     fn fail_start(&mut self, index: usize, boot: &Boot, violations: Vec<Violation>) {
         for violation in violations {
+            let recovery_step = boot.recovery_step(violation.check);
             self.failures.push(Failure {
                 violation,
                 partition: Some(self.node.slots[index].header.namespace),
                 remark: boot.remark(),
                 node: self.recorder.node(),
                 step: self.step,
-                recovery_step: boot.recovery_step(),
+                recovery_step,
             });
         }
     }

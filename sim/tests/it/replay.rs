@@ -51,7 +51,7 @@ fn a_failure_is_shrunk_to_a_file_that_is_left_as_it_is() {
     assert!(out.contains("After  4 steps, of them 0 faults; 1 batch of 200 payload bytes"), "{out}");
     let short = fs::read_to_string(path.join("short.kdl")).expect("it was written");
     assert!(
-        short.contains("append \"1/1/0\" batch=0 messages=2\n") && short.contains("crash \"process\"\n"),
+        short.contains("append \"1/1/0\" batch=0 messages=2\n") && short.contains("crash \"os\" survive="),
         "{short}"
     );
     assert_eq!(run(path, &["replay", "short.kdl"]).status.code(), Some(1));
@@ -89,6 +89,51 @@ fn a_replay_goes_step_by_step() {
     let there: Vec<bool> = strips.iter().map(|strip| strip.contains("PPPP")).collect();
     assert_eq!(there, [false, true, true, true, true], "{out}");
     assert!(!out.contains("  step 5"), "{out}");
+}
+
+/// Runs a replay of a story, and gives what a person reads.
+#[track_caller]
+fn told(story: &str, arguments: &[&str]) -> String {
+    let directory = scratch();
+    fs::write(directory.path().join("story.kdl"), story).expect("it takes a file");
+    let output = run(directory.path(), &[&["replay", "story.kdl"], arguments].concat());
+    texts(&output).0
+}
+
+#[test]
+fn a_part_of_what_is_recorded_as_failing_says_nothing_of_it() {
+    let origin = "\norigin token=\"tm1-1-rmfasmn1-g1-unknown\" check=\"expect\"\nworld";
+    let story = FAILING.replacen("\nworld", origin, 1);
+    assert!(told(&story, &[]).contains("reproduced: yes, as recorded"));
+    let part = told(&story, &["--until", "1"]);
+    assert!(part.contains("reproduced: unknown, as this is no more than steps 0 to 1"), "{part}");
+    let mended = told(&story.replace("next-offset=9", "next-offset=2"), &[]);
+    assert!(mended.contains("reproduced: no, it is recorded as failing"), "{mended}");
+}
+
+#[test]
+fn where_a_fault_was_left_out_stands_that_it_was() {
+    let fault = "start\n    fault \"noise\" \"4/2/7\" batch=5\n    crash \"process\"\n    start\n";
+    let story = FAILING.replacen("start\n", fault, 1);
+    let whole = told(&story, &[]);
+    assert!(whole.contains("noise@5") && whole.contains("not needed"), "{whole}");
+    let without = told(&story, &["--without", "noise", "--full"]);
+    assert!(without.contains("step 5  a fault that is left out"), "{without}");
+    assert!(!without.contains("1048575"), "{without}");
+}
+
+#[test]
+fn a_shorter_story_says_what_broke_and_what_it_is_about_while_it_expects_the_same() {
+    let ids = "\nstory \"prose\"\nfinding \"F01\"\nworld";
+    let story = FAILING.replacen("\nworld", ids, 1);
+    let directory = scratch();
+    let path = directory.path();
+    fs::write(path.join("story.kdl"), story).expect("it takes a file");
+    let arguments = ["shrink", "story.kdl", "-o", "short.kdl", "--seconds", "600"];
+    assert_eq!(run(path, &arguments).status.code(), Some(0));
+    let kept = fs::read_to_string(path.join("short.kdl")).expect("it was written");
+    assert!(kept.starts_with("scenario \"the next offset is not what is expected, after a kernel crash\""));
+    assert!(kept.contains("story \"prose\"\nfinding \"F01\"\n"), "{kept}");
 }
 
 #[test]

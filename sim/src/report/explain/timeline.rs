@@ -6,10 +6,10 @@ use recovery_core::format::partition_components;
 use recovery_core::storage::Call;
 
 use crate::report::terminal::paragraph;
-use crate::report::timeline::sentence;
+use crate::report::timeline::{sentence, step_line};
 use crate::run::explain::{Explanation, Place};
 use crate::run::replay::Replayed;
-use crate::schedule::{Action, Step, print_step};
+use crate::schedule::{Action, Step};
 use crate::world::event::{Event, EventCode};
 
 /// Rows that a person reads at once.
@@ -38,7 +38,7 @@ pub fn rows(explanation: &Explanation, replayed: &Replayed) -> Vec<TimelineRow> 
         if events.is_empty() && !concerns(number, step, explanation) {
             continue;
         }
-        let text = print_step(step).trim().to_owned();
+        let text = step_line(step);
         rows.push(TimelineRow { step: number, is_step: true, text });
         rows.extend(events.into_iter().map(|text| TimelineRow { step: number, is_step: false, text }));
     }

@@ -15,24 +15,29 @@ pub struct VerdictRow {
     pub left_out: String,
     /// How the world ends then.
     pub verdict: String,
-    /// Whether the failure is gone.
+    /// Whether that is another end.
     pub is_decisive: bool,
+    /// Whether the failure is gone.
+    pub is_needed: bool,
 }
 
 /// Each fault, then each crash that loses something.
 pub fn rows(explanation: &Explanation, replayed: &Replayed) -> Vec<VerdictRow> {
     let class = FailureClass::of(&explanation.failure);
+    let whole = Ending { outcome: replayed.report.outcome, class: replayed.class() };
     let faults = replayed.counterfactuals.iter().map(|found| VerdictRow {
         left_out: found.suspect.to_string(),
         verdict: verdict(found.ending, class),
-        is_decisive: found.is_culprit,
+        is_decisive: found.is_decisive,
+        is_needed: found.is_culprit,
     });
     let crashes = explanation.crashes.iter().map(|crash| {
         let child = crash.child.map_or(String::new(), |child| format!(".{child}"));
         VerdictRow {
             left_out: format!("what is lost in crash@{}{child}", crash.step),
             verdict: verdict(crash.ending, class),
-            is_decisive: crash.is_needed,
+            is_decisive: crash.ending != whole,
+            is_needed: crash.is_needed,
         }
     });
     faults.chain(crashes).collect()
@@ -49,11 +54,11 @@ fn verdict(ending: Ending, class: FailureClass) -> String {
 pub(super) fn write(out: &mut dyn Write, rows: &[VerdictRow]) -> io::Result<()> {
     let mut label = "Without";
     for row in rows {
-        let word = if row.is_decisive { paint(BAD, "decisive") } else { paint(DIM, "incidental") };
+        let word = if row.is_needed { paint(BAD, "needed") } else { paint(DIM, "not needed") };
         writeln!(out, "{label:>8}  {:<37} {:<20} {word}", row.left_out, row.verdict)?;
         label = "";
     }
-    if !rows.iter().any(|row| row.is_decisive) {
+    if !rows.iter().any(|row| row.is_needed) {
         paragraph(
             out,
             "",

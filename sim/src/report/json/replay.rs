@@ -59,7 +59,10 @@ fn explanation(explanation: &Explanation, replayed: &Replayed) -> Value {
 }
 
 fn without(row: &VerdictRow) -> Value {
-    json!({ "left_out": row.left_out, "verdict": row.verdict, "decisive": row.is_decisive })
+    json!({
+        "left_out": row.left_out, "verdict": row.verdict, "decisive": row.is_decisive,
+        "needed": row.is_needed,
+    })
 }
 
 /// One object a start of a node.

@@ -247,7 +247,7 @@ fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
         steps: vec!["start".to_owned()],
         runs: 5,
         seconds: 0.5,
-        class: FailureClass { check: Check::I06, recovery_step: "decide" },
+        class: FailureClass { check: Check::I06, recovery_step: "decide", expectation: None },
         sentence: "one should be two".to_owned(),
         is_cut_short: false,
         verified: Verified::Yes,

@@ -9,9 +9,8 @@ use super::text::{counted, item, paragraph};
 use crate::command::source::Source;
 use crate::report::explain::explanation;
 use crate::report::lines::DifferenceLine;
-use crate::report::timeline::{is_detail, sentence};
+use crate::report::timeline::{is_detail, sentence, step_line};
 use crate::run::replay::{Replayed, Reproduced};
-use crate::schedule::print_step;
 use crate::schedule::token::Commit;
 use crate::world::BootTold;
 use crate::world::event::EventCode;
@@ -72,8 +71,8 @@ fn begin(out: &mut dyn Write, source: &Source, built_from: Commit, replayed: &Re
 ///
 /// When the stream cannot be written.
 pub fn replay_step(out: &mut dyn Write, replayed: &Replayed, index: u32, full: bool) -> io::Result<()> {
-    let line = print_step(&replayed.schedule.steps[index as usize]);
-    step(out, replayed, (index, &format!("step {index}"), line.trim_end()), full)
+    let line = step_line(&replayed.schedule.steps[index as usize]);
+    step(out, replayed, (index, &format!("step {index}"), &line), full)
 }
 
 fn step(
@@ -163,7 +162,7 @@ pub fn replay_end(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> 
         paragraph(out, "Decisive", &format!("without it another end: {decisive}"))?;
         if !report.failures.is_empty() {
             let needed = names(|counterfactual| counterfactual.is_culprit);
-            paragraph(out, "", &format!("without it not this failure: {needed}"))?;
+            paragraph(out, "Needed", &format!("without it not this failure: {needed}"))?;
         }
     }
     if let Some(difference) = replayed.difference {
@@ -176,11 +175,14 @@ fn summary(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Res
     let report = &replayed.report;
     let failures = report.failures.len() as u64;
     let held = if failures == 0 { "all held".to_owned() } else { counted(failures, "violation") };
-    let reproduced = match replayed.reproduced(&source.expected) {
-        Reproduced::Yes => "reproduced: yes, as recorded",
-        Reproduced::No => "reproduced: no, it is recorded as failing",
-        Reproduced::Differs => "reproduced: differs from what is recorded",
-        Reproduced::Unknown => "reproduced: unknown, nothing is recorded of it",
+    let reproduced = match (replayed.reproduced(&source.expected), replayed.until) {
+        (Reproduced::Yes, _) => "reproduced: yes, as recorded".to_owned(),
+        (Reproduced::No, _) => "reproduced: no, it is recorded as failing".to_owned(),
+        (Reproduced::Differs, _) => "reproduced: differs from what is recorded".to_owned(),
+        (Reproduced::Unknown, Some(until)) => {
+            format!("reproduced: unknown, as this is no more than steps 0 to {until}")
+        }
+        (Reproduced::Unknown, None) => "reproduced: unknown, nothing is recorded of it".to_owned(),
     };
     paragraph(out, "Summary", &format!("{held}; {reproduced}"))?;
     let recorded =

@@ -5,12 +5,14 @@
 //! again for each moment, never stopped and asked. Leaves out: words, which [`crate::report`] has.
 
 mod counterfactual;
+mod course;
 mod facts;
 mod moments;
 mod place;
 mod window;
 
 pub use counterfactual::CrashCounterfactual;
+pub use course::{Around, LogKey, course};
 pub use facts::{FactRow, first_difference};
 pub use moments::{Batch, Moment, logs, partitions_behind};
 pub use place::Place;

@@ -255,7 +255,7 @@ pub fn partitions_behind(arena: &mut Arena, schedule: &Schedule, until: Option<u
 }
 
 /// The same schedule in which nothing is lost where a step's crash comes.
-fn ended_gently(schedule: &Schedule, step: usize) -> Schedule {
+pub(super) fn ended_gently(schedule: &Schedule, step: usize) -> Schedule {
     let mut schedule = schedule.clone();
     let step = &mut schedule.steps[step];
     if let Action::Crash(crash) = &mut step.action {

@@ -6,15 +6,15 @@ use crate::run::one::Outcome;
 use crate::world::Failure;
 
 /// How a failure must be to count as the one that is shrunk: of its class, and where a class says nothing of
-/// the cause, the same in words. Whatever is dropped breaks some expectation, and panics have no class but
-/// their place.
+/// the cause, the same in words. Whatever is dropped breaks some expectation, so what is found in its place
+/// must be the same; and panics have no class but their place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Likeness {
     class: FailureClass,
     /// Whether it is the first failure of its world.
     is_first: bool,
-    /// What was expected of what, and found.
-    expectation: Option<(&'static str, Value, Value)>,
+    /// What was expected, and found.
+    expectation: Option<(Value, Value)>,
     /// The words of a panic.
     panic: Option<String>,
 }
@@ -25,7 +25,7 @@ impl Likeness {
         let found = outcome.failures.iter().find(|failure| FailureClass::of(failure) == class);
         let expectation = found.filter(|_| class.check == Check::Expect).map(|failure| {
             let violation = &failure.violation;
-            (violation.subject, violation.expected.clone(), violation.actual.clone())
+            (violation.expected.clone(), violation.actual.clone())
         });
         let panic = found.filter(|_| class.check == Check::Panic).and_then(|failure| failure.remark.clone());
         Self { class, is_first: FailureClass::first(outcome) == Some(class), expectation, panic }
@@ -44,9 +44,10 @@ impl Likeness {
 
     fn is_like(&self, failure: &Failure) -> bool {
         let violation = &failure.violation;
-        let is_expected = self.expectation.as_ref().is_none_or(|(subject, expected, actual)| {
-            (*subject, expected, actual) == (violation.subject, &violation.expected, &violation.actual)
-        });
+        let is_expected = self
+            .expectation
+            .as_ref()
+            .is_none_or(|(expected, actual)| (expected, actual) == (&violation.expected, &violation.actual));
         let is_said = self.panic.as_ref().is_none_or(|words| failure.remark.as_ref() == Some(words));
         FailureClass::of(failure) == self.class && is_expected && is_said
     }

@@ -52,7 +52,9 @@ fn what_is_left_is_what_a_person_would_write() {
     let found = shrunk(&schedule(TEXT)).expect("it fails");
     assert_eq!(lines(&found.schedule), SHORT);
     assert_eq!(found.schedule.world.partitions.len(), 1);
-    assert_eq!(found.class, FailureClass { check: crate::oracle::Check::Expect, recovery_step: "decide" });
+    let expectation = Some("the next offset");
+    let class = FailureClass { check: crate::oracle::Check::Expect, recovery_step: "decide", expectation };
+    assert_eq!(found.class, class);
     let (from, to) = found.extents;
     assert_eq!((from.steps, from.faults, from.batches), (7, 1, 4));
     assert_eq!((to.steps, to.faults, to.batches, to.bytes), (4, 0, 1, 200));

@@ -1,12 +1,12 @@
 //! A title that says what broke, and behind what.
 
 use crate::disk::Cause;
-use crate::oracle::Check;
 use crate::run::counterfactual::suspects;
+use crate::run::ending::FailureClass;
 use crate::schedule::{Restart, Schedule, Step};
 
 /// What broke, and what went wrong before: "a promised batch is not served, after a power cut and bit-flip".
-pub fn title(check: Check, schedule: &Schedule) -> String {
+pub fn title(class: FailureClass, schedule: &Schedule) -> String {
     let mut causes: Vec<&str> = Vec::new();
     let mut add = |word: &'static str| {
         if !causes.contains(&word) {
@@ -18,9 +18,12 @@ pub fn title(check: Check, schedule: &Schedule) -> String {
         let code = suspect.kind.code();
         add(if code == Cause::Plant.code() { "a planted batch" } else { code });
     }
-    let broken = check.broken();
+    let broken = class.expectation.map_or_else(
+        || class.check.broken().to_owned(),
+        |subject| format!("{subject} is not what is expected"),
+    );
     match causes.split_last() {
-        None => broken.to_owned(),
+        None => broken,
         Some((last, [])) => format!("{broken}, after {last}"),
         Some((last, others)) => format!("{broken}, after {} and {last}", others.join(", ")),
     }
@@ -37,6 +40,7 @@ const fn word(restart: Restart) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::oracle::Check;
     use crate::schedule::parse;
 
     fn check(steps: &str, expected: &str) {
@@ -45,7 +49,12 @@ mod tests {
              steps {{\n{steps}\n}}\n"
         );
         let schedule = parse("title.kdl", &text).expect("the text reads").schedule;
-        assert_eq!(title(Check::I05, &schedule), expected);
+        let class = FailureClass { check: Check::I05, recovery_step: "decide", expectation: None };
+        assert_eq!(title(class, &schedule), expected);
+        let expectation = Some("the next offset");
+        let expected =
+            expected.replace("a promised batch is not served", "the next offset is not what is expected");
+        assert_eq!(title(FailureClass { check: Check::Expect, expectation, ..class }, &schedule), expected);
     }
 
     #[test]

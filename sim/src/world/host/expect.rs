@@ -2,11 +2,13 @@
 //!
 //! Promises: as of a lone partition, with what the host itself says of a partition's state.
 
+use recovery_core::host::PartitionState;
+
 use super::run::HostWorld;
 use crate::oracle::Value;
 use crate::run::tally::Tally;
-use crate::schedule::{ExpectPoll, Expectation, Poll};
-use crate::world::expect::{answer, difference, of_partition, text, unlike};
+use crate::schedule::{ExpectPoll, Expectation, Poll, StatusWord};
+use crate::world::expect::{NO_ALTERNATIVE, answer, difference, of_partition, recovery_step, text, unlike};
 use crate::world::poll::Reply;
 use crate::world::report::Failure;
 use crate::world::serve::Answer;
@@ -20,19 +22,30 @@ impl HostWorld<'_> {
             if found.is_empty() {
                 return;
             }
-            failures.extend(found.into_iter().map(|violation| {
-                Failure {
-                    violation,
-                    partition: Some(expectation.partition()),
-                    remark: (alternatives.len() > 1)
-                        .then(|| "no alternative holds; this is what one of them misses".to_owned()),
-                    node: self.recorder.node(),
-                    step: self.step,
-                    recovery_step: "decide",
-                }
+            let boot = self.members[m].index_of(expectation.partition());
+            let boot = boot.and_then(|index| self.members[m].node.slots[index].last.boot.as_deref());
+            let recovery_step = recovery_step(self.schedule, self.step, expectation, boot);
+            let remark = self.remark(m, expectation, alternatives.len() > 1);
+            failures.extend(found.into_iter().map(|violation| Failure {
+                violation,
+                partition: Some(expectation.partition()),
+                remark: remark.clone(),
+                node: self.recorder.node(),
+                step: self.step,
+                recovery_step,
             }));
         }
         self.failures.extend(failures);
+    }
+
+    /// What the grammar has no word for: that it is one of many, and a state that is on its way to another.
+    fn remark(&self, m: usize, expectation: &Expectation, is_one_of_many: bool) -> Option<String> {
+        if is_one_of_many {
+            return Some(NO_ALTERNATIVE.to_owned());
+        }
+        let Expectation::Status { partition, .. } = expectation else { return None };
+        let state = self.members[m].host.as_ref()?.state(*partition)?;
+        status(state).is_none().then(|| format!("its host has it as {}", state.code()))
     }
 
     fn differences(
@@ -57,11 +70,9 @@ impl HostWorld<'_> {
                 answer(expected, reply.as_ref())
             }
             Expectation::Status { state, .. } => {
-                let actual = match &member.host {
-                    None => "down",
-                    Some(host) => host.state(namespace).map_or("gone", |state| state.code()),
-                };
-                unlike("the status", Value::Code(state.code()), Value::Code(actual)).into_iter().collect()
+                let actual = member.host.as_ref().and_then(|host| status(host.state(namespace)?));
+                let actual = actual.map_or(Value::None, |word| Value::Code(word.code()));
+                unlike("the status", Value::Code(state.code()), actual).into_iter().collect()
             }
             Expectation::Error { code, .. } => {
                 let actual = slot.last.error.map_or(Value::None, text);
@@ -89,5 +100,16 @@ impl HostWorld<'_> {
                 self.members[m].node.slots[index].last.reply.map(|(_, reply)| reply)
             }
         }
+    }
+}
+
+/// What a host says of a partition, in the words of the grammar; `None` while it is neither here nor there.
+const fn status(state: PartitionState) -> Option<StatusWord> {
+    match state {
+        PartitionState::Served => Some(StatusWord::Served),
+        PartitionState::Refused => Some(StatusWord::Refused),
+        PartitionState::Unavailable => Some(StatusWord::Unavailable),
+        PartitionState::Rebuilding => Some(StatusWord::Rebuilding),
+        PartitionState::Created | PartitionState::Recovering | PartitionState::Deleting => None,
     }
 }

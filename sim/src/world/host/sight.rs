@@ -13,7 +13,7 @@ use recovery_core::wal::Key;
 use super::run::HostWorld;
 use crate::disk::DirectoryId;
 use crate::oracle::invariants::adopted_strangers;
-use crate::oracle::{Check, Forgotten, PartitionImage, judge};
+use crate::oracle::{Check, Forgotten, PartitionImage, Violation, judge};
 use crate::run::tally::Tally;
 use crate::schedule::{Action, Step};
 use crate::world::boot::{self, Boot};
@@ -277,7 +277,8 @@ impl HostWorld<'_> {
             let view = circumstances.view(slot, boot);
             let mut violations = if is_owed { judge::judge(&view, meter) } else { Vec::new() };
             let strangers = adopted_strangers(&view);
-            let (remark, recovery_step) = (boot.remark(), boot.recovery_step());
+            let remark = boot.remark();
+            let in_step = |violation: &Violation| boot.recovery_step(violation.check);
             let code = word(judge::verdict_code(&boot.verdict));
             let next = boot.verdict.next_offset.map_or(u64::MAX, recovery_core::units::Offset::get);
             if let Some(told) = &mut self.told {
@@ -296,7 +297,9 @@ impl HostWorld<'_> {
                     )
                 });
             }
-            for violation in violations {
+            let violations: Vec<(&'static str, Violation)> =
+                violations.into_iter().map(|violation| (in_step(&violation), violation)).collect();
+            for (recovery_step, violation) in violations {
                 self.fail(Some(key.namespace), violation, recovery_step, remark.clone());
             }
             self.members[m].node.slots[index].truth.strangers.extend(strangers);

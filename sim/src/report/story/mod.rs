@@ -1,28 +1,41 @@
-//! A scenario as it went, for a reviewer: each step, and behind it what a start concluded, what clients were
-//! told, what failed.
+//! A scenario as it went, for a reviewer: each step, and behind it what lay in the logs, what a start concluded,
+//! what clients were told, what failed.
 //!
 //! Promises: nothing that a changed read pattern would change. Leaves out: storage calls.
 
+mod strips;
+
 use std::fmt::Write;
 
-use recovery_core::decide::Action;
+use recovery_core::decide::Action as SegmentAction;
 use recovery_core::plan::Step as PlanStep;
 
-use crate::schedule::{Scenario, Step, print_step};
+use self::strips::Strips;
+use crate::run::explain::Around;
+use crate::schedule::{Action, Expectation, Scenario, Step, print_step};
 use crate::world::{AnswerTold, BootTold, Reply, Report};
 
-/// The story of a scenario.
-pub fn story(scenario: &Scenario, report: &Report) -> String {
+/// The story of a scenario; `course` is what lay in its logs around each step.
+pub fn story(scenario: &Scenario, report: &Report, course: &[Option<Around>]) -> String {
     let mut text = format!("{}\n\n", scenario.title);
-    for (index, step) in scenario.schedule.steps.iter().enumerate() {
+    let mut strips = Strips::new(course, scenario.schedule.world.partitions.len());
+    for (index, (step, around)) in scenario.schedule.steps.iter().zip(course).enumerate() {
         let number = u32::try_from(index).expect("a scenario is short");
         add_step(&mut text, number, step, report);
+        if let Some(around) = around {
+            strips.add(&mut text, step, around);
+        }
+        add_failures(&mut text, number, report);
     }
+    strips.legend(&mut text);
     text
 }
 
 fn add_step(text: &mut String, number: u32, step: &Step, report: &Report) {
-    if !step.is_expectation() {
+    if let Action::Expect(Expectation::Status { partition, state }) = &step.action {
+        let node = if step.node.0 > 0 { format!(" on node {}", step.node.0) } else { String::new() };
+        line(text, 1, &format!("{partition}{node} stands as {}", state.code()));
+    } else if !step.is_expectation() {
         line(text, 0, print_step(step).trim());
     }
     if let Some(told) = &report.told {
@@ -35,6 +48,9 @@ fn add_step(text: &mut String, number: u32, step: &Step, report: &Report) {
             .filter(|answer| answer.step == number)
             .for_each(|answer| add_answer(text, answer));
     }
+}
+
+fn add_failures(text: &mut String, number: u32, report: &Report) {
     for failure in report.failures.iter().filter(|failure| failure.step == number) {
         line(text, 1, &format!("VIOLATED {}", failure.violation));
     }
@@ -49,8 +65,8 @@ fn add_boot(text: &mut String, boot: &BootTold) {
     }
     for (facts, verdict) in boot.facts.segments.iter().zip(&verdict.segments) {
         let action = match verdict.action {
-            Action::Keep | Action::RebuildIndex => verdict.action.code().to_owned(),
-            Action::Cut { at, save } => format!("cut at {at}, {save} bytes saved"),
+            SegmentAction::Keep | SegmentAction::RebuildIndex => verdict.action.code().to_owned(),
+            SegmentAction::Cut { at, save } => format!("cut at {at}, {save} bytes saved"),
         };
         let (proven, length) = (facts.proven.end, facts.log_length);
         let words = [
