@@ -37,10 +37,16 @@ fn try_subject(subject: &str, seeds: &str) -> (Option<i32>, Value, String) {
     (output.status.code(), last, errors)
 }
 
+/// How many seeds the tool is put to. Each of their starts runs it twice, so a test of every change tries few, and
+/// every night `SUBJECT_SEEDS` says 500.
+fn seeds() -> String {
+    std::env::var("SUBJECT_SEEDS").unwrap_or_else(|_| "50".to_owned())
+}
+
 #[test]
 fn the_tool_of_the_project_does_as_the_linked_core_does() {
     let tool = format!("exec:'{}' apply --json --durability {{durability}}", recover().display());
-    let (exit, summary, errors) = try_subject(&tool, "50");
+    let (exit, summary, errors) = try_subject(&tool, &seeds());
     let subject = &summary["subject"];
     assert_eq!((exit, &subject["first_difference"]), (Some(0), &Value::Null), "{errors}{summary}");
     assert_eq!(subject["starts"], subject["agreed"]);
