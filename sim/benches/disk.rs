@@ -73,7 +73,7 @@ fn read_all(disk: &SimDisk, directory: &SimDirectory, name: &Name, window: &mut 
 }
 
 fn crash(disk: &SimDisk, restart: Restart) {
-    let everything = FileChoice { survive: Survivors::Prefix { n: 2 }, length: None, fill: Fill::StaleSame };
+    let everything = FileChoice { fill: Fill::StaleSame, ..FileChoice::of(Survivors::Prefix { n: 2 }) };
     disk.crash(restart, &SurvivorChoice { everything, names: Survivors::All, files: Vec::new() });
 }
 

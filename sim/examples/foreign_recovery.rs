@@ -95,7 +95,7 @@ fn live(disk: &SimDisk, tape: &mut Tape) -> Result<History, StorageError> {
     let mask = tape.word(Stream::Crashes);
     let survive = tape.pick(Stream::Crashes, &[Survivors::All, Survivors::None, Survivors::Subset { mask }]);
     let behind_holes = tape.pick(Stream::Crashes, &[Fill::Zeros, Fill::Noise]);
-    let everything = FileChoice { survive, length: None, fill: behind_holes };
+    let everything = FileChoice { fill: behind_holes, ..FileChoice::of(survive) };
     disk.crash(Restart::Power, &SurvivorChoice { everything, names: survive, files: Vec::new() });
     Ok(history)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::explore::Kind;
+use crate::kernel;
 
 /// What the exit status says.
 const EXITS: &str = "\
@@ -13,7 +14,7 @@ Exit status:
   1    a check failed, or an expectation did
   2    the command line, a file or a token is wrong
   3    one schedule gave two digests
-  4    nothing ran, a reach goal was missed, or what was to be shrunk does not fail
+  4    nothing ran or could be tried here, a reach goal was missed, or what was to be shrunk does not fail
   70   a bug of the harness itself
   130  interrupted; what was found is kept and reported";
 
@@ -49,6 +50,8 @@ pub enum Command {
     Verdicts(Verdicts),
     /// Join the shards of one run.
     Merge(Merge),
+    /// Hold the model of a filesystem against a real one that crashes (root and loop devices needed).
+    KernelCheck(KernelCheck),
     /// Print a vocabulary: one word a line.
     List(List),
 }
@@ -260,6 +263,23 @@ pub struct Mutants {
     pub json: bool,
 }
 
+/// `sim kernel-check`.
+#[derive(Debug, clap::Args)]
+pub struct KernelCheck {
+    /// ext4 or xfs.
+    #[arg(long, value_name = "NAME", value_parser = real_filesystem)]
+    pub filesystem: kernel::Kind,
+    /// How many programs: each is one seed.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub runs: u64,
+    /// The first seed, decimal or 0x; if not given it is drawn and printed.
+    #[arg(long, value_name = "S", value_parser = seed)]
+    pub from_seed: Option<u64>,
+    /// JSON Lines on stdout, the summary last.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `sim export`.
 #[derive(Debug, clap::Args)]
 pub struct Export {
@@ -324,6 +344,12 @@ pub struct List {
 fn kind(text: &str) -> Result<Kind, String> {
     let found = Kind::ALL.into_iter().find(|kind| kind.code() == text);
     found.ok_or_else(|| format!("{text} is no kind: there are crash, error, survivors and fields"))
+}
+
+/// Reads the name of a filesystem that there is a real one of.
+fn real_filesystem(text: &str) -> Result<kernel::Kind, String> {
+    let found = kernel::Kind::ALL.into_iter().find(|kind| kind.code() == text);
+    found.ok_or_else(|| format!("{text} cannot be tried: there are ext4 and xfs"))
 }
 
 /// Reads a seed: decimal, or hexadecimal behind `0x`.

@@ -10,6 +10,7 @@ pub mod command;
 pub mod disk;
 pub mod exit;
 pub mod explore;
+pub mod kernel;
 pub mod oracle;
 pub mod report;
 pub mod run;

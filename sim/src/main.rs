@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Export(options) => command::export::export(options, &mut out, &mut err),
         Command::Verdicts(options) => command::verdicts::verdicts(options, &mut out, &mut err),
         Command::Merge(options) => command::merge::merge(options, &mut out, &mut err),
+        Command::KernelCheck(options) => command::kernel_check::kernel_check(options, &mut out, &mut err),
         Command::List(options) => command::list::list(options, &mut out, &mut err),
     };
     match ended {

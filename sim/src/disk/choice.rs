@@ -17,12 +17,16 @@ pub struct FileChoice {
     pub length: Option<SizeChoice>,
     /// What shows where a length survived and its bytes did not.
     pub fill: Fill,
+    /// The pending change, counted from 0, from which on no write makes the file longer, although its bytes may
+    /// survive where an earlier one has given them a block: they were written in place before the journal was
+    /// committed. `None`: as `length` says. It means nothing where data and length are committed as one.
+    pub old_lengths_from: Option<u32>,
 }
 
 impl FileChoice {
     /// A choice with lengths as the sectors need them, and zeros in holes.
     pub const fn of(survive: Survivors) -> Self {
-        Self { survive, length: None, fill: Fill::Zeros }
+        Self { survive, length: None, fill: Fill::Zeros, old_lengths_from: None }
     }
 }
 

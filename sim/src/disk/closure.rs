@@ -5,7 +5,7 @@
 
 use crate::schedule::{SizeChoice, Survivors};
 
-use super::choice::SurvivorChoice;
+use super::choice::{FileChoice, SurvivorChoice};
 use super::directory::{NameChange, Reach};
 use super::file::FileId;
 use super::geometry::{index, narrow};
@@ -62,7 +62,7 @@ impl Disk {
                 rules.sequence == Sequence::Everything && choice.length == Some(SizeChoice::Old);
             let mut element = 0;
             for change in pending {
-                let is_forced = keeps_device && change.reach == Reach::Device;
+                let is_forced = change.is_committed || (keeps_device && change.reach == Reach::Device);
                 let is_dropped = has_old_length && (change.extends() || change.change == Change::SetLength);
                 for _ in 0..change.elements() {
                     let keeps = choice.survive.keeps(element, count);
@@ -100,8 +100,7 @@ impl Disk {
         if self.rules.rename_waits_for_data {
             for change in &self.state.name_changes {
                 let Some(file) = change.replaced_by.filter(|_| change.sequence < cut) else { continue };
-                let is_old = choice.of_file(file).length == Some(SizeChoice::Old);
-                if self.has_lost_before(file, change.sequence, is_old) {
+                if self.has_lost_before(file, change.sequence, choice.of_file(file)) {
                     cut = cut.min(self.group_start(change));
                 }
             }
@@ -130,7 +129,9 @@ impl Disk {
         let mut zeros_landed = true;
         for change in &self.state.file(id).pending {
             let count = change.elements();
-            let is_exempt = change.is_lied_about || (keeps_device && change.length_reach == Reach::Device);
+            let is_exempt = change.is_lied_about
+                || change.is_committed
+                || (keeps_device && change.length_reach == Reach::Device);
             match change.change {
                 Change::Write => zeros_landed = true,
                 Change::TailZeros => zeros_landed = self.keeps_all(element, count),
@@ -152,10 +153,12 @@ impl Disk {
     }
 
     /// Whether some of a file's data that was issued before a change is lost.
-    fn has_lost_before(&self, id: FileId, sequence: u32, has_old_length: bool) -> bool {
+    fn has_lost_before(&self, id: FileId, sequence: u32, own: FileChoice) -> bool {
         let mut element = self.scratch.first_elements[id.slot()];
-        self.state.file(id).pending.iter().any(|change| {
+        (0..).zip(&self.state.file(id).pending).any(|(number, change)| {
             let count = change.elements();
+            let has_old_length = own.length == Some(SizeChoice::Old)
+                || own.old_lengths_from.is_some_and(|from| number >= from);
             let keeps = self.keeps_all(element, count) && !(has_old_length && change.extends());
             element += count;
             change.sequence < sequence && !keeps

@@ -69,6 +69,7 @@ impl Disk {
                         crash: Some(crash),
                         length: own.length,
                         fill: own.fill,
+                        old_lengths_from: own.old_lengths_from,
                         first_element: self.scratch.first_elements[id.slot()],
                     },
                 );

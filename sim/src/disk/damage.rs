@@ -5,6 +5,7 @@
 //! checksums data, damaged bytes read as `EIO`. Leaves out: which field of which batch it is.
 
 use super::SimDisk;
+use super::commit::NameScope;
 use super::directory::DirectoryId;
 use super::fault::{Cause, Effect, FaultId, FaultTally, Mark};
 use super::file::{FileId, PageSlot};
@@ -12,7 +13,6 @@ use super::freed::{mix, noise};
 use super::geometry::{index, narrow};
 use super::pending::{Change, Pending};
 use super::state::Disk;
-use super::writeback::NameScope;
 
 /// What is done to a file's medium. A range is in bytes of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,9 +215,9 @@ impl Disk {
         if self.state.file(id).pending.is_empty() {
             return;
         }
-        self.write_back(id);
         let scope = self.scope_of_file_sync(id);
-        if matches!(scope, NameScope::All) {
+        self.write_back(id);
+        if matches!(scope, NameScope::UpTo(_)) {
             self.commit_names(scope);
         }
     }

@@ -8,6 +8,7 @@ use recovery_core::storage::Errno;
 use crate::schedule::Fill;
 
 use super::arena::Run;
+use super::commit::NameScope;
 use super::directory::{DirectoryId, Reach};
 use super::fault::{Effect, FaultId, Mark};
 use super::file::{FileId, FileNode};
@@ -15,7 +16,6 @@ use super::freed::{mix, noise};
 use super::pending::{Change, Landing, Pending};
 use super::rules::{FailedData, FailedJournal};
 use super::state::Disk;
-use super::writeback::NameScope;
 
 /// Who learns of a failed write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

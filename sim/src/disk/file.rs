@@ -207,7 +207,7 @@ impl FileNode {
         assert!(end <= geometry.file_bytes_max(), "the caller checked the length");
         let length_before = self.length;
         if position > length_before {
-            self.zero_tail(arena, geometry, &mut next);
+            self.zero_before_gap(arena, geometry, position, &mut next);
         }
         let last = geometry.page_of(end - 1);
         if self.pages.len() <= last {
@@ -265,6 +265,7 @@ impl FileNode {
             reach: Reach::Memory,
             length_reach: Reach::Memory,
             is_lied_about: false,
+            is_committed: false,
             withheld: None,
         });
     }
@@ -273,6 +274,29 @@ impl FileNode {
     fn zero_tail(&mut self, arena: &mut Arena, geometry: Geometry, next: &mut impl FnMut() -> u32) {
         let page_end = self.length.next_multiple_of(geometry.page_bytes());
         self.zero(arena, geometry, self.length, page_end, next);
+    }
+
+    /// Zeroes what the last page holds behind the end, before the file grows over it by a write elsewhere. The page
+    /// is written back once more, and some filesystems make the file end with it then.
+    fn zero_before_gap(
+        &mut self,
+        arena: &mut Arena,
+        geometry: Geometry,
+        position: u64,
+        next: &mut impl FnMut() -> u32,
+    ) {
+        let (start, page) = (self.length, geometry.page_of(self.length));
+        let page_end = start.next_multiple_of(geometry.page_bytes());
+        let has_page = self.pages.get(page).is_some_and(|slot| slot.visible().is_stored());
+        if start == page_end || position < page_end || !has_page {
+            self.zero_tail(arena, geometry, next);
+            return;
+        }
+        let run = self.own_page(arena, geometry, page);
+        arena.page_mut(run)[geometry.within_page(start)..].fill(0);
+        self.pages[page].is_dirty = true;
+        let change = self.change(arena, geometry, Change::TailZeros, start, page_end, next());
+        self.pending.push(Pending { length_after: page_end, ..change });
     }
 
     /// Zeroes a range inside one page of the cache, unless it is zeros already, and notes the change.
@@ -359,6 +383,7 @@ impl FileNode {
             reach: Reach::Memory,
             length_reach: Reach::Memory,
             is_lied_about: false,
+            is_committed: false,
             withheld: None,
         }
     }

@@ -138,7 +138,11 @@ impl Fingerprint<'_> {
             for number in [change.position, change.end, change.length_before, change.length_after] {
                 self.word(number);
             }
-            self.debug(&(change.is_lied_about, change.withheld.map(|withheld| withheld.start)));
+            self.debug(&(
+                change.is_lied_about,
+                change.is_committed,
+                change.withheld.map(|withheld| withheld.start),
+            ));
             let bytes = disk.arena.sectors(change.contents, change.sectors);
             self.hash.update(bytes);
         }

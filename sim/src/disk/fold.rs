@@ -44,6 +44,8 @@ pub(super) struct Folding<'a> {
     pub(super) resolution: Resolution,
     pub(super) old_length: u64,
     pub(super) length: u64,
+    /// Which change it is, counted from 0.
+    pub(super) number: u32,
     /// No later append shows.
     pub(super) is_stuck: bool,
     /// The change at the cut of everything has lost a page; its later ones are lost too.
@@ -86,7 +88,7 @@ impl Folding<'_> {
     /// Whether a change of names or length at this place in the order may survive.
     fn is_in_order(&self, change: &Pending) -> bool {
         let (Some(rules), Some(crash)) = (self.rules_for(change), self.resolution.crash) else { return true };
-        if crash.keeps_device && change.length_reach == Reach::Device {
+        if change.is_committed || (crash.keeps_device && change.length_reach == Reach::Device) {
             return true;
         }
         match rules.sequence {
@@ -97,10 +99,11 @@ impl Folding<'_> {
     }
 
     pub(super) fn set_length(&mut self, change: &Pending, element: u32) {
-        let is_forced = self
+        let is_in_device = self
             .resolution
             .crash
             .is_some_and(|crash| crash.keeps_device && change.length_reach == Reach::Device);
+        let is_forced = change.is_committed || is_in_device;
         let is_chosen = match self.resolution.length {
             Some(SizeChoice::New) => true,
             Some(SizeChoice::Old) => false,
@@ -170,8 +173,11 @@ impl Folding<'_> {
         let chosen = self.close(change, piece, asked);
         let rules = self.rules_for(change);
         let fold = self.folds[piece.page];
-        let is_new = fold.is_new || !self.pages[piece.page].medium.is_stored();
-        let extends = change.extends() && piece.end > change.length_before;
+        let was_new = fold.is_new || !self.pages[piece.page].medium.is_stored();
+        // Once an earlier change has given the page its block, later ones are written in place.
+        let is_new = was_new && !fold.is_mapped;
+        let ends_here = change.ends_before_gap() && rules.is_some_and(|rules| rules.lengths_end_before_gaps);
+        let extends = (change.extends() || ends_here) && piece.end > change.length_before;
         let is_whole = chosen == piece.sectors;
         let is_in_order = self.is_in_order(change);
         let mut lands = chosen;
@@ -195,14 +201,17 @@ impl Folding<'_> {
             }
         }
         self.folds[piece.page].touched |= piece.sectors;
-        self.folds[piece.page].is_new = is_new;
-        let wants_length = match self.resolution.length {
-            Some(SizeChoice::New) => true,
-            Some(SizeChoice::Old) => false,
-            // The bytes of a failed page are settled; whether its length was committed is not.
-            None if change.landing == Landing::Failed => asked != 0,
-            None => chosen != 0,
-        };
+        self.folds[piece.page].is_new = was_new;
+        let stays_short = self.resolution.old_lengths_from.is_some_and(|from| self.number >= from)
+            && rules.is_some_and(|rules| !rules.old_pages_are_whole);
+        let wants_length = !stays_short
+            && match self.resolution.length {
+                Some(SizeChoice::New) => true,
+                Some(SizeChoice::Old) => false,
+                // The bytes of a failed page are settled; whether its length was committed is not.
+                None if change.landing == Landing::Failed => asked != 0,
+                None => chosen != 0,
+            };
         let waits = rules.is_some_and(|rules| {
             if is_new { rules.new_pages_are_whole } else { rules.length_waits_in_old_page }
         });

@@ -54,6 +54,9 @@ pub(super) struct Pending {
     pub(super) length_reach: Reach,
     /// A sync lied about it, so no barrier orders it.
     pub(super) is_lied_about: bool,
+    /// A change of length, or the zeros of a cut, that the journal has committed: it survives, whatever
+    /// becomes of the data around it.
+    pub(super) is_committed: bool,
     /// What keeps bytes of it from the medium, and from which position on.
     pub(super) withheld: Option<Withheld>,
 }
@@ -98,13 +101,19 @@ impl Pending {
     /// Whether it becomes durable with the next commit of a journal, whoever asks for it.
     #[inline]
     pub(super) fn is_committed_with_names(&self) -> bool {
-        self.change == Change::SetLength || self.landing == Landing::Failed
+        (self.change == Change::SetLength || self.landing == Landing::Failed) && !self.is_committed
     }
 
     /// Whether it makes the file longer by writing behind its end.
     #[inline]
     pub(super) const fn extends(&self) -> bool {
         matches!(self.change, Change::Write) && self.length_after > self.length_before
+    }
+
+    /// Whether it is zeros before a gap, with which a file may come to end.
+    #[inline]
+    pub(super) const fn ends_before_gap(&self) -> bool {
+        matches!(self.change, Change::TailZeros) && self.length_after > self.length_before
     }
 
     /// Whether it makes the file shorter.

@@ -20,14 +20,21 @@ pub(super) struct Resolution {
     /// Lengths and extents; `None`: new where a surviving sector needs it.
     pub(super) length: Option<SizeChoice>,
     pub(super) fill: Fill,
+    /// The change from which on no write makes the file longer.
+    pub(super) old_lengths_from: Option<u32>,
     /// Where the file's elements start in the choice.
     pub(super) first_element: u32,
 }
 
 impl Resolution {
     /// Everything is written back.
-    pub(super) const WRITE_BACK: Self =
-        Self { crash: None, length: Some(SizeChoice::New), fill: Fill::Zeros, first_element: 0 };
+    pub(super) const WRITE_BACK: Self = Self {
+        crash: None,
+        length: Some(SizeChoice::New),
+        fill: Fill::Zeros,
+        old_lengths_from: None,
+        first_element: 0,
+    };
 }
 
 /// What a crash keeps in order.
@@ -92,6 +99,7 @@ impl Disk {
             resolution,
             old_length,
             length: old_length,
+            number: 0,
             is_stuck: false,
             has_stopped: false,
             lost_cut: u64::MAX,
@@ -104,6 +112,7 @@ impl Disk {
                 Change::SetLength => folding.set_length(change, element),
             }
             element += change.elements();
+            folding.number += 1;
         }
         folding.fill_holes();
         let (length, resolved) = (folding.length, folding.resolved);

@@ -55,6 +55,9 @@ pub(super) enum NamesSynced {
     Nothing,
     /// Its own, and those of the directories on the way to it.
     Own,
+    /// All that were changed before the file last changed anything in the journal, with such cuts: the journal
+    /// is committed up to there, and further only if nobody else had it committed meanwhile.
+    Earlier,
     /// All that are pending, with all pending cuts: the journal is committed.
     All,
 }
@@ -100,6 +103,8 @@ pub(super) struct Rules {
     pub(super) append_order: AppendOrder,
     /// A length that grows inside a page that the medium has waits for that page's bytes.
     pub(super) length_waits_in_old_page: bool,
+    /// A length may end with the old last page when something is written far behind it.
+    pub(super) lengths_end_before_gaps: bool,
     /// A length may end at each sector of a write, not only at each page.
     pub(super) lengths_end_at_sectors: bool,
     pub(super) fills: Fills,
@@ -127,9 +132,11 @@ const EXT4_ORDERED: Rules = Rules {
     overwrites_order_all: false,
     new_pages_are_whole: true,
     old_pages_are_whole: false,
-    append_order: AppendOrder::Pages,
+    // Writeback may begin anywhere in a file, and a page that it passes over is a hole: note (b).
+    append_order: AppendOrder::Nothing,
     // The length of an append inside the last block is committed without its bytes: note (a).
     length_waits_in_old_page: false,
+    lengths_end_before_gaps: false,
     lengths_end_at_sectors: false,
     fills: Fills::Zeros,
     fills_old_pages: false,
@@ -138,15 +145,14 @@ const EXT4_ORDERED: Rules = Rules {
     blocks_are_new_after_cut: true,
     leaves_unwritten: false,
     checks_data: false,
-    file_sync_names: NamesSynced::All,
-    directory_sync_names: NamesSynced::All,
+    file_sync_names: NamesSynced::Earlier,
+    directory_sync_names: NamesSynced::Earlier,
     failed_data: FailedData::LengthStays,
     failed_journal: FailedJournal::ReadOnly,
 };
 
 const EXT4_WRITEBACK: Rules = Rules {
     new_pages_are_whole: false,
-    append_order: AppendOrder::Nothing,
     fills: Fills::Stale,
     rename_waits_for_data: false,
     cut_waits_for_zeros: false,
@@ -157,14 +163,17 @@ const EXT4_JOURNAL: Rules = Rules {
     sequence: Sequence::Everything,
     old_pages_are_whole: true,
     length_waits_in_old_page: true,
+    // A file whose data is in the journal has all of it committed.
+    file_sync_names: NamesSynced::All,
+    directory_sync_names: NamesSynced::All,
     failed_data: FailedData::LengthStaysReportedLate,
     ..EXT4_ORDERED
 };
 
 const XFS: Rules = Rules {
-    // Two writebacks complete out of order and leave a run of zeros between: note (b).
-    append_order: AppendOrder::Nothing,
     length_waits_in_old_page: true,
+    // The last page is zeroed and written back anew, and the length on the medium goes with what is written.
+    lengths_end_before_gaps: true,
     rename_waits_for_data: false,
     leaves_unwritten: true,
     failed_data: FailedData::LengthDropped,
@@ -181,6 +190,7 @@ const BTRFS: Rules = Rules {
     // A length may pass a hole inside one append: note (c).
     append_order: AppendOrder::Calls,
     length_waits_in_old_page: true,
+    lengths_end_before_gaps: false,
     lengths_end_at_sectors: false,
     fills: Fills::Zeros,
     fills_old_pages: false,
@@ -203,6 +213,7 @@ const ADVERSARIAL: Rules = Rules {
     old_pages_are_whole: false,
     append_order: AppendOrder::Nothing,
     length_waits_in_old_page: false,
+    lengths_end_before_gaps: true,
     lengths_end_at_sectors: true,
     fills: Fills::Any,
     fills_old_pages: true,

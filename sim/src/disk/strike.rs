@@ -8,12 +8,12 @@ use std::ops::Range;
 use recovery_core::storage::{Call, Name};
 
 use super::SimDisk;
+use super::commit::NameScope;
 use super::directory::DirectoryId;
 use super::fault::Cause;
 use super::file::FileId;
 use super::injection::Disturbance;
 use super::state::Disk;
-use super::writeback::NameScope;
 
 /// One fault that hit one call.
 #[derive(Clone, Debug, PartialEq, Eq)]

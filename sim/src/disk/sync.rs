@@ -8,16 +8,16 @@ use recovery_core::storage::{Call, Errno};
 
 use crate::schedule::{Fill, SyncStage};
 
-use super::directory::{DirectoryId, Node};
+use super::commit::NameScope;
+use super::directory::DirectoryId;
 use super::failure::{DataFailure, Report};
 use super::file::FileId;
 use super::handle::{SimDirectory, SimFile};
 use super::injection::{Disturbance, SyncPart};
 use super::pending::Pending;
-use super::rules::{FailedData, Sequence};
+use super::rules::FailedData;
 use super::state::Disk;
 use super::step::{Hit, Subject};
-use super::writeback::NameScope;
 
 impl Disk {
     /// The call `sync`.
@@ -39,23 +39,15 @@ impl Disk {
 
     /// Makes a file durable, as its filesystem does.
     fn sync_file(&mut self, id: FileId) {
-        let file = self.state.file(id);
-        // A journal is committed only if it holds something of this file.
-        let has_metadata = file.pending.iter().any(|change| {
-            change.is_committed_with_names() || change.extends() || self.is_new_on_medium(id, change)
-        });
+        // A journal is committed only as far as it holds something of this file: asked before that is gone.
         let scope = self.scope_of_file_sync(id);
-        let is_named = self.state.name_changes.iter().any(|change| change.node == Some(Node::File(id)));
         self.write_back(id);
-        let is_all_one = self.rules.sequence == Sequence::Everything;
-        if has_metadata || is_named || is_all_one || !matches!(scope, NameScope::All) {
-            self.commit_names(scope);
-        }
+        self.commit_names(scope);
         self.flush_device();
     }
 
     /// Whether a change gives the file a block that the medium does not map yet.
-    fn is_new_on_medium(&self, id: FileId, change: &Pending) -> bool {
+    pub(super) fn is_new_on_medium(&self, id: FileId, change: &Pending) -> bool {
         let pages = self.geometry.page_of(change.position)..self.geometry.page_count(change.end);
         self.state
             .file(id)
@@ -226,9 +218,11 @@ impl Disk {
 
     /// Moves the cuts and lengths that a commit of the whole journal takes along into the device's cache.
     fn move_committed_lengths_to_device(&mut self, scope: NameScope) {
-        if matches!(scope, NameScope::All) && self.state.commit_held > 0 {
+        if let NameScope::UpTo(last) = scope
+            && self.state.commit_held > 0
+        {
             for id in self.state.file_ids() {
-                let is_held = |change: &Pending| change.is_committed_with_names();
+                let is_held = |change: &Pending| change.is_committed_with_names() && change.sequence <= last;
                 if self.state.file(id).pending.iter().any(is_held) {
                     self.move_file_to_device(id, true, false);
                 }

@@ -4,27 +4,13 @@
 //! back, which stay *diverged*. Leaves out: crashes, and errors.
 
 use super::arena::{Arena, Run};
-use super::directory::{DirectoryId, NameChange, Node, Reach, find, set};
+use super::directory::Reach;
 use super::fault::{Effect, Mark};
 use super::file::{FileId, FileNode};
 use super::geometry::Geometry;
 use super::pending::{Change, Landing, Pending, Withheld};
 use super::resolve::Resolution;
-use super::rules::{NamesSynced, Sequence};
 use super::state::Disk;
-
-/// Which pending names a sync is about.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum NameScope {
-    /// None.
-    Nothing,
-    /// All.
-    All,
-    /// Those that lead to a file, and to the directories on the way to it.
-    ToFile(FileId),
-    /// Those in a directory, and, where the filesystem adds them, those that lead to it.
-    In(DirectoryId),
-}
 
 impl Disk {
     /// Writes everything pending of a file to the medium.
@@ -53,7 +39,7 @@ impl Disk {
                         let medium = std::mem::replace(&mut slot.medium, Run::NONE);
                         state.freed.free(medium, home);
                     }
-                    state.commit_held -= 1;
+                    state.commit_held -= u32::from(change.is_committed_with_names());
                 }
             }
         }
@@ -150,131 +136,6 @@ impl Disk {
         if with_length {
             self.state.faults.mark_length(id, fault);
         }
-    }
-
-    /// What the sync of a file makes durable of the names.
-    pub(super) fn scope_of_file_sync(&self, id: FileId) -> NameScope {
-        match self.rules.file_sync_names {
-            NamesSynced::Nothing => NameScope::Nothing,
-            NamesSynced::Own => NameScope::ToFile(id),
-            NamesSynced::All => NameScope::All,
-        }
-    }
-
-    /// What the sync of a directory makes durable of the names.
-    pub(super) fn scope_of_directory_sync(&self, id: DirectoryId) -> NameScope {
-        match self.rules.directory_sync_names {
-            NamesSynced::Nothing => NameScope::Nothing,
-            NamesSynced::Own => NameScope::In(id),
-            NamesSynced::All => NameScope::All,
-        }
-    }
-
-    /// Whether a pending name is one that the sync is about.
-    pub(super) fn is_in_scope(&self, change: &NameChange, scope: NameScope) -> bool {
-        match scope {
-            NameScope::Nothing => false,
-            NameScope::All => true,
-            NameScope::ToFile(file) => {
-                change.node == Some(Node::File(file))
-                    || self.directory_of(file).is_some_and(|directory| self.leads_to(change, directory))
-            }
-            NameScope::In(directory) => {
-                change.directory == directory
-                    || (self.rules.file_sync_names == NamesSynced::Own && self.leads_to(change, directory))
-            }
-        }
-    }
-
-    /// A directory that has a name for a file.
-    fn directory_of(&self, file: FileId) -> Option<DirectoryId> {
-        let has_it = |directory: &DirectoryId| {
-            self.state.directory(*directory).entries.iter().any(|entry| entry.node == Node::File(file))
-        };
-        self.state.directory_ids().find(has_it)
-    }
-
-    /// Whether the change is the name of a directory, or of one above it.
-    fn leads_to(&self, change: &NameChange, directory: DirectoryId) -> bool {
-        let Some(Node::Directory(target)) = change.node else { return false };
-        let mut at = directory;
-        while at != DirectoryId::ROOT {
-            if at == target {
-                return true;
-            }
-            at = self.state.directory(at).parent;
-        }
-        false
-    }
-
-    /// Makes pending names durable, and with a whole journal what is in it besides: cuts, or everything.
-    pub(super) fn commit_names(&mut self, scope: NameScope) {
-        if self.rules.sequence == Sequence::Everything {
-            for id in self.state.file_ids() {
-                self.write_back(id);
-            }
-        }
-        if !self.state.name_changes.is_empty() {
-            self.commit_matching_names(scope);
-        }
-        if matches!(scope, NameScope::All) && self.state.commit_held > 0 {
-            for id in self.state.file_ids() {
-                let pending = &self.state.file(id).pending;
-                let last = pending.iter().rposition(Pending::is_committed_with_names);
-                if let Some(last) = last {
-                    self.write_back_first(id, last + 1);
-                }
-            }
-        }
-    }
-
-    fn commit_matching_names(&mut self, scope: NameScope) {
-        let changes = std::mem::take(&mut self.state.name_changes);
-        let mut groups = std::mem::take(&mut self.scratch.groups);
-        groups.clear();
-        for change in &changes {
-            if self.is_in_scope(change, scope) {
-                groups.push(change.group);
-            }
-        }
-        let is_whole = self.rules.groups_are_whole;
-        let is_committed = |disk: &Self, change: &NameChange| {
-            if is_whole { groups.contains(&change.group) } else { disk.is_in_scope(change, scope) }
-        };
-        let mut left = Vec::new();
-        let mut removed = Vec::new();
-        for change in &changes {
-            if is_committed(self, change) {
-                self.state.device_held -= u32::from(change.reach == Reach::Device);
-                self.apply_name(change, &mut removed);
-                // An older change of the same name can no longer come after this one.
-                left.retain(|older: &NameChange| {
-                    let is_same = older.directory == change.directory && older.name == change.name;
-                    if is_same {
-                        self.state.device_held -= u32::from(older.reach == Reach::Device);
-                    }
-                    !is_same
-                });
-            } else {
-                left.push(*change);
-            }
-        }
-        self.state.name_changes = changes;
-        self.state.name_changes.clear();
-        self.state.name_changes.extend_from_slice(&left);
-        self.scratch.groups = groups;
-        for file in removed {
-            self.release_if_orphan(file);
-        }
-    }
-
-    /// Puts one change of a name onto the medium; files that lose the name are added to `removed`.
-    pub(super) fn apply_name(&mut self, change: &NameChange, removed: &mut Vec<FileId>) {
-        if let Some(Node::File(file)) = find(&self.state.directory(change.directory).durable, change.name) {
-            self.state.file_mut(file).has_lost_name = true;
-            removed.push(file);
-        }
-        set(&mut self.state.directory_mut(change.directory).durable, change.name, change.node);
     }
 
     /// Makes durable all that a lying flush left in the device's cache: the device flushes it whole.

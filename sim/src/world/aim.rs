@@ -259,6 +259,7 @@ pub(super) fn except(node: &Node, exception: &Exception, choice: &mut SurvivorCh
                     survive: survive.unwrap_or(everything.survive),
                     length: size.or(everything.length),
                     fill: fill.unwrap_or(everything.fill),
+                    old_lengths_from: everything.old_lengths_from,
                 };
                 choice.files.push((spot.file, own));
             }

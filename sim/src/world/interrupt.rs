@@ -139,7 +139,8 @@ fn elsewhere(node: &Node, fault: &Fault) -> Option<aim::Spot> {
 /// What survives a crash, as the disk takes it. Files of exceptions that are not there are left out.
 pub(super) fn survivors(node: &Node, crash: &Crash) -> SurvivorChoice {
     let Some(survival) = crash.survival() else { return SurvivorChoice::of(Survivors::All) };
-    let everything = FileChoice { survive: survival.survive, length: survival.size, fill: survival.fill };
+    let everything =
+        FileChoice { length: survival.size, fill: survival.fill, ..FileChoice::of(survival.survive) };
     let mut choice = SurvivorChoice { everything, names: survival.survive, files: Vec::new() };
     for exception in &survival.exceptions {
         aim::except(node, exception, &mut choice);

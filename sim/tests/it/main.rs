@@ -1,6 +1,7 @@
 //! The program itself, run as a person or a scheduler runs it: exit codes, files, and what is left when it is
 //! killed.
 
+mod kernel_check;
 mod kills;
 mod merge;
 mod outcomes;

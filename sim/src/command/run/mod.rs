@@ -3,7 +3,7 @@
 mod checkpoint;
 mod parts;
 mod reporting;
-mod request;
+pub(crate) mod request;
 mod resume;
 mod shard;
 
@@ -102,7 +102,7 @@ fn run_scenarios(is_json: bool, summary: &mut Summary, reporting: &mut Reporting
 }
 
 /// Set by the first signal that asks the program to end; the second one ends it.
-fn interruption() -> io::Result<Arc<AtomicBool>> {
+pub(crate) fn interruption() -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let exit = i32::from(Exit::Interrupted as u8);

@@ -208,7 +208,7 @@ fn cores() -> usize {
 
 /// A seed nobody chose: it is printed, so the run can be repeated.
 #[expect(clippy::disallowed_types, reason = "a fresh seed is drawn from the clock and printed")]
-fn drawn_seed() -> u64 {
+pub(crate) fn drawn_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(1, |elapsed| elapsed.as_secs() << 20 | u64::from(elapsed.subsec_micros()))
 }

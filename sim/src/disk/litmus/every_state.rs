@@ -154,7 +154,7 @@ fn for_each_state(hand: &Hand, mut look: impl FnMut(&Hand)) -> u32 {
         for names in choices(hand.disk.pending_names()) {
             for length in [None, Some(SizeChoice::New), Some(SizeChoice::Old)] {
                 for fill in [Fill::Zeros, Fill::Noise] {
-                    let everything = FileChoice { survive, length, fill };
+                    let everything = FileChoice { length, fill, ..FileChoice::of(survive) };
                     let choice = SurvivorChoice { everything, names, files: Vec::new() };
                     hand.disk.crash(Restart::Power, &choice);
                     look(hand);

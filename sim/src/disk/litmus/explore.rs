@@ -38,9 +38,8 @@ pub(super) fn explore_restarts(
     disk.snapshot(&mut before);
     for &restart in restarts {
         for survive in choices(most) {
-            for (length, fill) in shapes() {
+            for everything in shapes(survive) {
                 for names in choices(names) {
-                    let everything = FileChoice { survive, length, fill };
                     disk.crash(restart, &SurvivorChoice { everything, names, files: Vec::new() });
                     seen.note(judge(hand));
                     disk.rewind(&before);
@@ -59,12 +58,15 @@ fn fill_pool(hand: &Hand) {
 }
 
 /// Lengths with fills: each length with zeros, and each other fill with the lengths that let it show.
-fn shapes() -> Vec<(Option<SizeChoice>, Fill)> {
+fn shapes(survive: Survivors) -> Vec<FileChoice> {
+    let base = FileChoice::of(survive);
     let lengths = [None, Some(SizeChoice::New), Some(SizeChoice::Old)];
-    let mut shapes: Vec<_> = lengths.into_iter().map(|length| (length, Fill::Zeros)).collect();
+    let mut shapes: Vec<_> = lengths.into_iter().map(|length| FileChoice { length, ..base }).collect();
     for fill in [Fill::StaleSame, Fill::StaleForeign, Fill::Noise] {
-        shapes.push((Some(SizeChoice::New), fill));
+        shapes.push(FileChoice { length: Some(SizeChoice::New), fill, ..base });
     }
+    // The second of two writes lands in place, and the file is no longer than the first made it.
+    shapes.push(FileChoice { old_lengths_from: Some(1), ..base });
     shapes
 }
 

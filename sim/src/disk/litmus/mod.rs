@@ -12,6 +12,7 @@ mod failed_sync;
 pub(super) mod hand;
 mod medium;
 mod restart;
+mod shown_by_kernels;
 mod survival_bytes;
 mod survival_names;
 
@@ -100,6 +101,7 @@ pub fn litmus_tests() -> impl Iterator<Item = &'static Litmus> {
         .chain(failed_sync::TESTS)
         .chain(failed_parts::TESTS)
         .chain(restart::TESTS)
+        .chain(shown_by_kernels::TESTS)
 }
 
 /// Runs every litmus test on every filesystem.
@@ -180,6 +182,9 @@ mod tests {
         assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
     }
 
+    const SYNCED: [NamesSynced; 4] =
+        [NamesSynced::Nothing, NamesSynced::Own, NamesSynced::Earlier, NamesSynced::All];
+
     /// A wrong row for each cell of a filesystem's row, with the cell's name.
     fn wrong_rules(right: Rules) -> Vec<(&'static str, Rules)> {
         let mut wrong = Vec::new();
@@ -203,6 +208,7 @@ mod tests {
             new_pages_are_whole,
             old_pages_are_whole,
             length_waits_in_old_page,
+            lengths_end_before_gaps,
             lengths_end_at_sectors,
             fills_old_pages,
             rename_waits_for_data,
@@ -214,8 +220,8 @@ mod tests {
             sequence: [Sequence::Nothing, Sequence::Metadata, Sequence::Everything],
             append_order: [AppendOrder::Nothing, AppendOrder::Pages, AppendOrder::Calls],
             fills: [Fills::Zeros, Fills::Stale, Fills::Any],
-            file_sync_names: [NamesSynced::Nothing, NamesSynced::Own, NamesSynced::All],
-            directory_sync_names: [NamesSynced::Nothing, NamesSynced::Own, NamesSynced::All],
+            file_sync_names: SYNCED,
+            directory_sync_names: SYNCED,
             failed_data: [
                 FailedData::LengthStays,
                 FailedData::LengthStaysReportedLate,
@@ -230,8 +236,6 @@ mod tests {
     /// Rules that change nothing on some filesystems, since another rule of theirs is stronger.
     const MEANINGLESS: &[(&str, &str)] = &[
         // One sequence of everything leaves nothing else to order.
-        ("new_pages_are_whole", "j"),
-        ("old_pages_are_whole", "j"),
         ("append_order", "j"),
         ("blocks_are_new_after_cut", "j"),
         // Names or cuts have no order to wait in.

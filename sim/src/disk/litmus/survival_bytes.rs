@@ -79,7 +79,7 @@ pub(super) const TESTS: &[Litmus] = &[
     Litmus {
         name: "append-several-pages",
         cell: "2.5 append lands as a prefix of blocks, notes (b) and (c)",
-        outcomes: &[("prefix", "owjxbp"), ("zero-run", "wxbp"), ("garbage", "wp")],
+        outcomes: &[("prefix", "owjxbp"), ("zero-run", "owxbp"), ("garbage", "wp")],
         program: append_several_pages,
     },
     Litmus {
@@ -89,7 +89,7 @@ pub(super) const TESTS: &[Litmus] = &[
             ("neither", "owjxbp"),
             ("first", "owjxbp"),
             ("both", "owjxbp"),
-            ("second-alone", "wxp"),
+            ("second-alone", "owxp"),
             ("garbage", "wp"),
         ],
         program: append_then_append,

@@ -190,6 +190,7 @@ impl World<'_> {
             survive: Survivors::Subset { mask },
             length: [None, Some(SizeChoice::New), Some(SizeChoice::Old)][usize::from(length) % 3],
             fill: Fill::ALL[usize::from(fill) % Fill::ALL.len()],
+            old_lengths_from: (mask & 1 == 1).then_some(u32::from(length) % 4),
         };
         let names = Survivors::Subset { mask: mask.rotate_left(17) };
         let choice = SurvivorChoice { everything, names, files: Vec::new() };

@@ -134,9 +134,9 @@ fn a_freed_file_feeds_the_pool_of_stale_blocks() {
         hand.write(&file, 0, b'n', PAGE);
         let choice = SurvivorChoice {
             everything: crate::disk::FileChoice {
-                survive: Survivors::None,
                 length: Some(crate::schedule::SizeChoice::New),
                 fill: crate::schedule::Fill::StaleSame,
+                ..crate::disk::FileChoice::of(Survivors::None)
             },
             names: Survivors::All,
             files: Vec::new(),

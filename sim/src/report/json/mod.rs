@@ -4,6 +4,7 @@
 //! people ([`super::terminal`]).
 
 mod export;
+mod kernel_check;
 mod mutants;
 mod partition;
 mod replay;
@@ -20,6 +21,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value};
 
 pub use export::{expect, export};
+pub use kernel_check::{kernel_check_summary, kernel_strange, kernel_wronged};
 pub use mutants::{mutant, mutants_summary};
 pub use partition::partition;
 pub use replay::replay;

@@ -5,14 +5,18 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    expect, export, mutant, mutants_summary, replay, self_check, self_check_summary, shrink, verdicts,
+    expect, export, kernel_check_summary, kernel_strange, kernel_wronged, mutant, mutants_summary, replay,
+    self_check, self_check_summary, shrink, verdicts,
 };
 use crate::command::export::ExportReport;
+use crate::command::kernel_check::KernelReport;
 use crate::command::mutants::{Judged, Numbers};
 use crate::command::shrink::{ShrinkReport, Verified};
 use crate::command::source::Source;
 use crate::command::verdicts::VerdictsReport;
+use crate::disk::Geometry;
 use crate::exit::Exit;
+use crate::kernel::{Found, Kind, Program, Remains, Strange, Wronged};
 use crate::oracle::sample::Checks;
 use crate::oracle::{Check, Violation};
 use crate::report::lines::{FailureLine, Line, StartedLine, SummaryLine, summary_of};
@@ -71,6 +75,27 @@ fn request() -> Request {
         checks: Checks::Default,
         subject: None,
     }
+}
+
+#[test]
+fn the_lines_of_a_check_against_a_kernel() {
+    let program = Program::from_seed(7, Geometry::DEFAULT);
+    let strange = Strange { program, found: Remains::default(), before: Remains::default() };
+    check(&kernel_strange(Kind::Xfs, &strange));
+    check(&kernel_wronged(Kind::Ext4, &Wronged { seed: 7, sentences: vec!["a batch is gone".to_owned()] }));
+    let report = KernelReport {
+        kind: Kind::Ext4,
+        kernel: "6.1.0".to_owned(),
+        from_seed: 7,
+        found: Found::default(),
+        missing: Some("no loop device".to_owned()),
+        is_interrupted: false,
+        elapsed: Duration::from_secs(1),
+        exit: Exit::Nothing,
+    };
+    let line = kernel_check_summary(&report);
+    check(&line);
+    assert_eq!((&line["missing"], &line["exit"]), (&"no loop device".into(), &4.into()));
 }
 
 fn a_failure() -> Failure {
