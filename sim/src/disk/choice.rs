@@ -17,9 +17,10 @@ pub struct FileChoice {
     pub length: Option<SizeChoice>,
     /// What shows where a length survived and its bytes did not.
     pub fill: Fill,
-    /// The pending change, counted from 0, from which on no write makes the file longer, although its bytes may
-    /// survive where an earlier one has given them a block: they were written in place before the journal was
-    /// committed. `None`: as `length` says. It means nothing where data and length are committed as one.
+    /// The element, counted from 0, from which on no page of a write makes the file longer, although its bytes
+    /// may survive where an earlier one has given them a block: they were written in place before the journal was
+    /// committed. With new lengths, no change of length alone survives from there on, either. `None`: as
+    /// `length` says. It means nothing where data and length are committed as one.
     pub old_lengths_from: Option<u32>,
 }
 

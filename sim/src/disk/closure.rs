@@ -95,9 +95,9 @@ impl Disk {
     fn metadata_cut(&self, choice: &SurvivorChoice, keeps_device: bool) -> u32 {
         let mut cut = self.first_lost_name();
         for id in self.state.file_ids() {
-            cut = cut.min(self.first_lost_length(id, choice.of_file(id).length, keeps_device));
+            cut = cut.min(self.first_lost_length(id, choice.of_file(id), keeps_device));
         }
-        if self.rules.rename_waits_for_data {
+        if self.rules.rename_waits_for_length {
             for change in &self.state.name_changes {
                 let Some(file) = change.replaced_by.filter(|_| change.sequence < cut) else { continue };
                 if self.has_lost_before(file, change.sequence, choice.of_file(file)) {
@@ -124,8 +124,9 @@ impl Disk {
         group.map(|other| other.sequence).min().expect("a change is of its own group")
     }
 
-    fn first_lost_length(&self, id: FileId, length: Option<SizeChoice>, keeps_device: bool) -> u32 {
-        let mut element = self.scratch.first_elements[id.slot()];
+    fn first_lost_length(&self, id: FileId, own: FileChoice, keeps_device: bool) -> u32 {
+        let first = self.scratch.first_elements[id.slot()];
+        let mut element = first;
         let mut zeros_landed = true;
         for change in &self.state.file(id).pending {
             let count = change.elements();
@@ -136,8 +137,10 @@ impl Disk {
                 Change::Write => zeros_landed = true,
                 Change::TailZeros => zeros_landed = self.keeps_all(element, count),
                 Change::SetLength => {
-                    let is_chosen = match length {
-                        Some(SizeChoice::New) => true,
+                    let is_chosen = match own.length {
+                        Some(SizeChoice::New) => {
+                            own.old_lengths_from.is_none_or(|from| element - first < from)
+                        }
                         Some(SizeChoice::Old) => false,
                         None => self.keeps_all(element, 1),
                     };
@@ -152,16 +155,27 @@ impl Disk {
         u32::MAX
     }
 
-    /// Whether some of a file's data that was issued before a change is lost.
+    /// Whether a length that a file was given by writing, before a change, is lost.
     fn has_lost_before(&self, id: FileId, sequence: u32, own: FileChoice) -> bool {
-        let mut element = self.scratch.first_elements[id.slot()];
-        (0..).zip(&self.state.file(id).pending).any(|(number, change)| {
+        let first = self.scratch.first_elements[id.slot()];
+        let needs_bytes = self.rules.length_waits_in_new_page || self.rules.length_waits_in_old_page;
+        let mut element = first;
+        self.state.file(id).pending.iter().any(|change| {
             let count = change.elements();
-            let has_old_length = own.length == Some(SizeChoice::Old)
-                || own.old_lengths_from.is_some_and(|from| number >= from);
-            let keeps = self.keeps_all(element, count) && !(has_old_length && change.extends());
-            element += count;
-            change.sequence < sequence && !keeps
+            let behind = element + count;
+            element = behind;
+            if !change.extends() || change.sequence >= sequence {
+                return false;
+            }
+            let last = count.min(change.sectors_of_last_page(self.geometry));
+            let is_kept = own.old_lengths_from.is_none_or(|from| behind - last - first < from)
+                && match own.length {
+                    Some(SizeChoice::Old) => false,
+                    Some(SizeChoice::New) | None if needs_bytes => self.keeps_all(behind - last, last),
+                    Some(SizeChoice::New) => true,
+                    None => self.keeps_any(behind - last, last),
+                };
+            !is_kept
         })
     }
 
@@ -210,6 +224,11 @@ impl Disk {
         let end = change.end.min(change.length_before);
         let pages = self.geometry.page_of(change.position)..self.geometry.page_count(end);
         self.state.file(id).pages.iter().take(pages.end).skip(pages.start).any(|slot| slot.medium.is_stored())
+    }
+
+    /// Whether any of some elements is to survive.
+    fn keeps_any(&self, first: u32, count: u32) -> bool {
+        (first..first + count).any(|bit| self.keeps_all(bit, 1))
     }
 
     /// Whether all of some elements are to survive.

@@ -119,7 +119,7 @@ impl Disk {
     }
 
     /// Commits a file's changes of length up to a change, without the data around them, but for the zeros that
-    /// a cut writes into its last page. What a failed writeback has left there is settled, and is written.
+    /// a cut writes into its last page, where it waits for them. What a failed writeback has left there is settled, and is written.
     fn commit_lengths(&mut self, id: FileId, last: u32) {
         let is_due = |change: &Pending| change.is_committed_with_names() && change.sequence <= last;
         let pending = &self.state.file(id).pending;
@@ -128,13 +128,14 @@ impl Disk {
             self.write_back_first(id, count);
             return;
         }
+        let waits_for_zeros = self.rules.cut_waits_for_zeros;
         let mut committed = 0;
         for at in 0..self.state.file(id).pending.len() {
             let pending = &mut self.state.file_mut(id).pending;
             if is_due(&pending[at]) {
                 committed += 1;
                 pending[at].is_committed = true;
-                if at > 0 && pending[at - 1].change == Change::TailZeros {
+                if waits_for_zeros && at > 0 && pending[at - 1].change == Change::TailZeros {
                     pending[at - 1].is_committed = true;
                 }
             }

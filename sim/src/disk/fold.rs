@@ -44,8 +44,6 @@ pub(super) struct Folding<'a> {
     pub(super) resolution: Resolution,
     pub(super) old_length: u64,
     pub(super) length: u64,
-    /// Which change it is, counted from 0.
-    pub(super) number: u32,
     /// No later append shows.
     pub(super) is_stuck: bool,
     /// The change at the cut of everything has lost a page; its later ones are lost too.
@@ -66,12 +64,20 @@ struct Piece {
     end: u64,
     /// Where its sectors lie in the change.
     first: u32,
+    /// Whether it makes the file no longer, as the choice says.
+    stays_short: bool,
 }
 
 impl Folding<'_> {
     fn rules_for(&self, change: &Pending) -> Option<&'static Rules> {
         let crash = self.resolution.crash?;
         Some(if change.is_lied_about { &LIED } else { crash.rules })
+    }
+
+    /// Whether the choice keeps lengths old from an element on that comes no later than this one.
+    fn stays_short(&self, element: u32) -> bool {
+        let from = self.resolution.old_lengths_from;
+        from.is_some_and(|from| element - self.resolution.first_element >= from)
     }
 
     /// Whether the choice keeps each of `count` elements from `element` on, as bits from 0.
@@ -105,7 +111,7 @@ impl Folding<'_> {
             .is_some_and(|crash| crash.keeps_device && change.length_reach == Reach::Device);
         let is_forced = change.is_committed || is_in_device;
         let is_chosen = match self.resolution.length {
-            Some(SizeChoice::New) => true,
+            Some(SizeChoice::New) => !self.stays_short(element),
             Some(SizeChoice::Old) => false,
             None => self.chosen(element, 1) == 1,
         };
@@ -157,6 +163,7 @@ impl Folding<'_> {
                 start: change.position.max(page_start),
                 end: change.end.min(page_start + self.geometry.page_bytes()),
                 first,
+                stays_short: self.stays_short(element + first),
             };
             let chosen = self.chosen(element + first, count) << (sector % per_page);
             is_whole &= self.write_page(change, piece, chosen);
@@ -174,8 +181,8 @@ impl Folding<'_> {
         let rules = self.rules_for(change);
         let fold = self.folds[piece.page];
         let was_new = fold.is_new || !self.pages[piece.page].medium.is_stored();
-        // Once an earlier change has given the page its block, later ones are written in place.
-        let is_new = was_new && !fold.is_mapped;
+        // Once an earlier change has come down in the page's block, later ones are written in place.
+        let is_new = was_new && fold.landed == 0;
         let ends_here = change.ends_before_gap() && rules.is_some_and(|rules| rules.lengths_end_before_gaps);
         let extends = (change.extends() || ends_here) && piece.end > change.length_before;
         let is_whole = chosen == piece.sectors;
@@ -202,8 +209,7 @@ impl Folding<'_> {
         }
         self.folds[piece.page].touched |= piece.sectors;
         self.folds[piece.page].is_new = was_new;
-        let stays_short = self.resolution.old_lengths_from.is_some_and(|from| self.number >= from)
-            && rules.is_some_and(|rules| !rules.old_pages_are_whole);
+        let stays_short = piece.stays_short && rules.is_some_and(|rules| !rules.old_pages_are_whole);
         let wants_length = !stays_short
             && match self.resolution.length {
                 Some(SizeChoice::New) => true,
@@ -213,7 +219,7 @@ impl Folding<'_> {
                 None => chosen != 0,
             };
         let waits = rules.is_some_and(|rules| {
-            if is_new { rules.new_pages_are_whole } else { rules.length_waits_in_old_page }
+            if is_new { rules.length_waits_in_new_page } else { rules.length_waits_in_old_page }
         });
         let shows = is_in_order && piece.start < self.lost_cut && (!waits || lands == piece.sectors);
         if is_new && shows && (lands != 0 || (extends && wants_length)) {

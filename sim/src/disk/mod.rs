@@ -29,15 +29,15 @@
 //! | --- | --- | --- | --- | --- | --- | --- |
 //! | sectors are whole | yes | yes | yes | yes | yes | yes |
 //! | an overwritten page changes whole | no | no | yes | no | yes | no |
-//! | a new page shows whole, with its length | yes | no | yes | yes | yes | no |
+//! | a new page shows whole | yes, or zeros | no | yes | yes | yes | no |
 //! | what shows instead of lost bytes | runs of zeros | zeros, freed blocks | nothing | runs of zeros | holes | zeros, freed blocks, noise |
 //! | names and cuts are one sequence | yes | yes | with everything else | yes | no | no |
 //! | a rename is whole | yes | yes | yes | yes | yes | no |
-//! | a rename over a file waits for data | yes | no | yes | no | no | no |
+//! | a rename over a file waits for its length | yes | no | yes | no | no | no |
 //! | an overwrite comes before all later | no | no | yes | no | yes | no |
 //! | a file's sync makes its name durable | yes | yes | yes | yes | yes | no |
 //! | and what came before in the journal | yes | yes | and all else | yes | no | no |
-//! | a file may end with its old last page | no | no | no | yes | no | yes |
+//! | a file may end with its old last page | yes | yes | no | yes | no | yes |
 //!
 //! `sim kernel-check` holds ext4-ordered and xfs against the filesystems themselves (`docs/kernel-check.md`).
 //!

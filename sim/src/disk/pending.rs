@@ -6,6 +6,7 @@
 use super::arena::Run;
 use super::directory::Reach;
 use super::fault::FaultId;
+use super::geometry::Geometry;
 
 /// What a pending change does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +109,12 @@ impl Pending {
     #[inline]
     pub(super) const fn extends(&self) -> bool {
         matches!(self.change, Change::Write) && self.length_after > self.length_before
+    }
+
+    /// How many of its sectors lie in the last page that it writes to. It writes something.
+    pub(super) fn sectors_of_last_page(&self, geometry: Geometry) -> u32 {
+        let per_page = geometry.sectors_per_page();
+        (self.first_sector + self.sectors - 1) % per_page + 1
     }
 
     /// Whether it is zeros before a gap, with which a file may come to end.

@@ -20,7 +20,7 @@ pub(super) struct Resolution {
     /// Lengths and extents; `None`: new where a surviving sector needs it.
     pub(super) length: Option<SizeChoice>,
     pub(super) fill: Fill,
-    /// The change from which on no write makes the file longer.
+    /// The element, counted over the file, from which on no write makes it longer.
     pub(super) old_lengths_from: Option<u32>,
     /// Where the file's elements start in the choice.
     pub(super) first_element: u32,
@@ -99,7 +99,6 @@ impl Disk {
             resolution,
             old_length,
             length: old_length,
-            number: 0,
             is_stuck: false,
             has_stopped: false,
             lost_cut: u64::MAX,
@@ -112,7 +111,6 @@ impl Disk {
                 Change::SetLength => folding.set_length(change, element),
             }
             element += change.elements();
-            folding.number += 1;
         }
         folding.fill_holes();
         let (length, resolved) = (folding.length, folding.resolved);

@@ -101,6 +101,9 @@ pub(super) struct Rules {
     /// A page that is overwritten changes with all its sectors or not at all.
     pub(super) old_pages_are_whole: bool,
     pub(super) append_order: AppendOrder,
+    /// A length that grows by a page that is new on the medium waits for that page's bytes. Where it does not, the
+    /// page has a block that reads as zeros until its bytes are down.
+    pub(super) length_waits_in_new_page: bool,
     /// A length that grows inside a page that the medium has waits for that page's bytes.
     pub(super) length_waits_in_old_page: bool,
     /// A length may end with the old last page when something is written far behind it.
@@ -110,8 +113,9 @@ pub(super) struct Rules {
     pub(super) fills: Fills,
     /// A fill shows in pages the medium had too, behind the old end.
     pub(super) fills_old_pages: bool,
-    /// Renaming over a file waits for the data of the new one. Means something where names are a sequence.
-    pub(super) rename_waits_for_data: bool,
+    /// Renaming over a file waits for the blocks and the length of the new one, not for its bytes. Means something
+    /// where names are a sequence.
+    pub(super) rename_waits_for_length: bool,
     /// A cut waits for the zeros behind the new end. Means something where cuts are a sequence.
     pub(super) cut_waits_for_zeros: bool,
     /// Bytes written behind a cut go to new blocks: without the cut they do not show.
@@ -134,13 +138,17 @@ const EXT4_ORDERED: Rules = Rules {
     old_pages_are_whole: false,
     // Writeback may begin anywhere in a file, and a page that it passes over is a hole: note (b).
     append_order: AppendOrder::Nothing,
+    // Writeback gives new pages blocks that are unwritten until the bytes are down, and the length with them; no
+    // commit waits for that (`dioread_nolock`, the default).
+    length_waits_in_new_page: false,
     // The length of an append inside the last block is committed without its bytes: note (a).
     length_waits_in_old_page: false,
-    lengths_end_before_gaps: false,
+    // The length on the medium goes with the blocks that are mapped.
+    lengths_end_before_gaps: true,
     lengths_end_at_sectors: false,
     fills: Fills::Zeros,
     fills_old_pages: false,
-    rename_waits_for_data: true,
+    rename_waits_for_length: true,
     cut_waits_for_zeros: true,
     blocks_are_new_after_cut: true,
     leaves_unwritten: false,
@@ -154,7 +162,7 @@ const EXT4_ORDERED: Rules = Rules {
 const EXT4_WRITEBACK: Rules = Rules {
     new_pages_are_whole: false,
     fills: Fills::Stale,
-    rename_waits_for_data: false,
+    rename_waits_for_length: false,
     cut_waits_for_zeros: false,
     ..EXT4_ORDERED
 };
@@ -162,7 +170,9 @@ const EXT4_WRITEBACK: Rules = Rules {
 const EXT4_JOURNAL: Rules = Rules {
     sequence: Sequence::Everything,
     old_pages_are_whole: true,
+    length_waits_in_new_page: true,
     length_waits_in_old_page: true,
+    lengths_end_before_gaps: false,
     // A file whose data is in the journal has all of it committed.
     file_sync_names: NamesSynced::All,
     directory_sync_names: NamesSynced::All,
@@ -171,10 +181,11 @@ const EXT4_JOURNAL: Rules = Rules {
 };
 
 const XFS: Rules = Rules {
+    length_waits_in_new_page: true,
+    // The zeros behind a new end are in the cache; nothing waits for them.
+    cut_waits_for_zeros: false,
     length_waits_in_old_page: true,
-    // The last page is zeroed and written back anew, and the length on the medium goes with what is written.
-    lengths_end_before_gaps: true,
-    rename_waits_for_data: false,
+    rename_waits_for_length: false,
     leaves_unwritten: true,
     failed_data: FailedData::LengthDropped,
     failed_journal: FailedJournal::Shutdown,
@@ -189,12 +200,13 @@ const BTRFS: Rules = Rules {
     old_pages_are_whole: true,
     // A length may pass a hole inside one append: note (c).
     append_order: AppendOrder::Calls,
+    length_waits_in_new_page: true,
     length_waits_in_old_page: true,
     lengths_end_before_gaps: false,
     lengths_end_at_sectors: false,
     fills: Fills::Zeros,
     fills_old_pages: false,
-    rename_waits_for_data: false,
+    rename_waits_for_length: false,
     cut_waits_for_zeros: false,
     blocks_are_new_after_cut: true,
     leaves_unwritten: false,
@@ -212,12 +224,13 @@ const ADVERSARIAL: Rules = Rules {
     new_pages_are_whole: false,
     old_pages_are_whole: false,
     append_order: AppendOrder::Nothing,
+    length_waits_in_new_page: false,
     length_waits_in_old_page: false,
     lengths_end_before_gaps: true,
     lengths_end_at_sectors: true,
     fills: Fills::Any,
     fills_old_pages: true,
-    rename_waits_for_data: false,
+    rename_waits_for_length: false,
     cut_waits_for_zeros: false,
     blocks_are_new_after_cut: false,
     leaves_unwritten: false,

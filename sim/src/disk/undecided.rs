@@ -24,6 +24,8 @@ pub enum Undecided {
     },
     /// A change of length alone.
     Length {
+        /// Which pending change it is, counted from 0 over the file.
+        change: u32,
         /// When it was issued, counted over all changes of the disk.
         sequence: u32,
     },
@@ -47,7 +49,9 @@ impl SimDisk {
                         bytes: bytes.to_vec(),
                     }));
                 }
-                Change::SetLength => elements.push(Undecided::Length { sequence: change.sequence }),
+                Change::SetLength => {
+                    elements.push(Undecided::Length { change: number, sequence: change.sequence });
+                }
             }
         }
         elements

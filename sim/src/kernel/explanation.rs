@@ -37,7 +37,7 @@ pub(super) fn cuts(disk: &SimDisk) -> Vec<u32> {
     let mut cuts = disk.undecided_names();
     for file in disk.file_ids() {
         cuts.extend(disk.undecided(file).iter().filter_map(|element| match element {
-            Undecided::Length { sequence } => Some(*sequence),
+            Undecided::Length { sequence, .. } => Some(*sequence),
             Undecided::Sector { .. } => None,
         }));
     }
@@ -154,14 +154,7 @@ fn set(choice: &mut SurvivorChoice, file: FileId, own: FileChoice) {
 fn is_below(element: &Undecided, cut: u32) -> bool {
     match element {
         Undecided::Sector { .. } => true,
-        Undecided::Length { sequence } => *sequence < cut,
-    }
-}
-
-fn change_of(element: &Undecided) -> Option<u32> {
-    match element {
-        Undecided::Sector { change, .. } => Some(*change),
-        Undecided::Length { .. } => None,
+        Undecided::Length { sequence, .. } => *sequence < cut,
     }
 }
 
@@ -193,22 +186,38 @@ enum Look {
     Behind,
 }
 
+/// How what the bytes do not decide is guessed.
+#[derive(Clone, Copy)]
+struct Guess {
+    takes_newest: bool,
+    keeps_behind: bool,
+    keeps_tails: bool,
+}
+
 impl Reading<'_> {
     /// A set of survivors with each length that it may have.
     pub(super) fn shapes(&self, survive: Survivors) -> Vec<FileChoice> {
         let base = FileChoice::of(survive);
         let lengths = [None, Some(SizeChoice::New), Some(SizeChoice::Old)];
         let mut shapes: Vec<_> = lengths.into_iter().map(|length| FileChoice { length, ..base }).collect();
-        let mut changes: Vec<u32> = self.elements.iter().filter_map(change_of).collect();
-        changes.dedup();
-        shapes.extend(changes.into_iter().flat_map(|change| {
-            [None, Some(SizeChoice::New)].map(|length| FileChoice {
-                length,
-                old_lengths_from: Some(change),
-                ..base
-            })
-        }));
+        for element in self.begins() {
+            for length in [None, Some(SizeChoice::New)] {
+                shapes.push(FileChoice { length, old_lengths_from: Some(element), ..base });
+            }
+        }
         shapes
+    }
+
+    /// The elements at which a page of a change, or a change of length, begins.
+    fn begins(&self) -> Vec<u32> {
+        let piece = |element: &Undecided| match element {
+            Undecided::Sector { change, sector, .. } => (*change, self.page_of(*sector)),
+            Undecided::Length { change, .. } => (*change, 0),
+        };
+        let pieces: Vec<(u32, u64)> = self.elements.iter().map(piece).collect();
+        let is_first = |at: &usize| *at == 0 || pieces[*at - 1] != pieces[*at];
+        let begins = (0..pieces.len()).filter(is_first);
+        begins.map(|at| u32::try_from(at).expect("a program has few elements")).collect()
     }
 
     fn look(&self, element: &Undecided) -> Look {
@@ -225,35 +234,39 @@ impl Reading<'_> {
     }
 
     /// The sets that can be read off the bytes: of each sector, all versions up to the newest (or the oldest)
-    /// one that was found; what lies behind the end, wholly or not at all.
+    /// one that was found; what lies behind the end, and the zeros of cuts that are kept, wholly or not at all.
     fn masks(&self) -> Vec<Survivors> {
-        let looks: Vec<Look> = self.elements.iter().map(|element| self.look(element)).collect();
-        let mut masks = Vec::new();
-        for takes_newest in [true, false] {
-            for keeps_behind in [false, true] {
-                let keeps = |at: usize| self.keeps(&looks, at, takes_newest, keeps_behind);
-                masks.push(mask((0..looks.len()).map(keeps)));
-            }
-        }
+        let looks = self.looks();
+        let guesses = (0..8).map(|bits| Guess {
+            takes_newest: bits & 1 == 0,
+            keeps_behind: bits & 2 == 2,
+            keeps_tails: bits & 4 == 0,
+        });
+        let mut masks: Vec<Survivors> =
+            guesses.map(|guess| mask((0..looks.len()).map(|at| self.keeps(&looks, at, guess)))).collect();
         masks.dedup();
         masks
     }
 
-    fn keeps(&self, looks: &[Look], at: usize, takes_newest: bool, keeps_behind: bool) -> bool {
+    fn looks(&self) -> Vec<Look> {
+        self.elements.iter().map(|element| self.look(element)).collect()
+    }
+
+    fn keeps(&self, looks: &[Look], at: usize, guess: Guess) -> bool {
         let Undecided::Sector { sector, .. } = &self.elements[at] else {
             return is_below(&self.elements[at], self.cut);
         };
-        if self.is_of_kept_cut(at) {
+        if guess.keeps_tails && self.is_of_kept_cut(at) {
             return true;
         }
         if looks[at] == Look::Behind {
-            return keeps_behind;
+            return guess.keeps_behind;
         }
         let is_version = |other: &usize| {
             matches!(&self.elements[*other], Undecided::Sector { sector: its, .. } if its == sector)
                 && looks[*other] == Look::Same
         };
-        let shown = if takes_newest {
+        let shown = if guess.takes_newest {
             (0..looks.len()).rev().find(is_version)
         } else {
             (0..looks.len()).find(is_version)
@@ -269,7 +282,7 @@ impl Reading<'_> {
             self.elements[at..].iter().find(|it| !matches!(it, Undecided::Sector { is_tail: true, .. }));
         is_tail
             && behind.is_some_and(|behind| match behind {
-                Undecided::Length { sequence } => *sequence < self.cut,
+                Undecided::Length { sequence, .. } => *sequence < self.cut,
                 Undecided::Sector { .. } => false,
             })
     }
@@ -291,7 +304,8 @@ impl Reading<'_> {
 
     /// Every set of whole pages of pending changes, or of what was read off them, if there are few.
     fn all_pieces(&self) -> Vec<Survivors> {
-        let looks: Vec<Look> = self.elements.iter().map(|element| self.look(element)).collect();
+        let looks = self.looks();
+        let guess = Guess { takes_newest: true, keeps_behind: false, keeps_tails: false };
         let pieces = self.pieces();
         if pieces.len() > PIECES_MAX {
             return Vec::new();
@@ -301,15 +315,12 @@ impl Reading<'_> {
             let Undecided::Sector { change, sector, .. } = &self.elements[at] else {
                 return is_below(&self.elements[at], self.cut);
             };
-            if self.is_of_kept_cut(at) {
-                return true;
-            }
             let piece = (*change, self.page_of(*sector));
             let place = pieces.iter().position(|other| *other == piece).expect("it is one of them");
             match set / 3_u32.pow(u32::try_from(place).expect("there are few")) % 3 {
                 0 => true,
                 1 => false,
-                _ => self.keeps(&looks, at, true, false),
+                _ => self.keeps(&looks, at, guess),
             }
         };
         (0..sets).map(|set| mask((0..self.elements.len()).map(|at| keeps_in(set, at)))).collect()

@@ -92,7 +92,7 @@ impl Partition {
         Ok(partition)
     }
 
-    fn failed(&self, doing: &'static str, told: impl ToString) -> PartitionError {
+    fn failed(&self, doing: &'static str, told: &dyn ToString) -> PartitionError {
         PartitionError { seed: self.seed, doing, told: told.to_string() }
     }
 
@@ -100,14 +100,14 @@ impl Partition {
         let (recovered, directory) = self.recover()?;
         let Recovered { facts, verdict, plan, ledger, .. } = recovered;
         let adopted = Adopted::of(&facts, &verdict, &plan)
-            .ok_or_else(|| self.failed("opening it", "an empty partition is not served"))?;
+            .ok_or_else(|| self.failed("opening it", &"an empty partition is not served"))?;
         let segment_bytes = Length::new(self.tape.range(STREAM, 512, 40_000));
         let options = PartitionOptions {
             segment_bytes,
             ..PartitionOptions::new(self.expectation.durability, self.expectation.incarnation)
         };
         let writer = Writer::open(&self.storage, directory, adopted, ledger, options)
-            .map_err(|error| self.failed("opening its writer", error))?;
+            .map_err(|error| self.failed("opening its writer", &error))?;
         self.writer = Some(writer);
         Ok(())
     }
@@ -137,7 +137,7 @@ impl Partition {
             path_of(&self.root, self.expectation.namespace).join(FileName::log(last.start).to_string());
         let position = self.tape.range(STREAM, 0, last.end.get());
         let length = self.tape.range(STREAM, 1, 40_000);
-        ask_to_write_back(&path, position, length).map_err(|error| self.failed("writing back", error))
+        ask_to_write_back(&path, position, length).map_err(|error| self.failed("writing back", &error))
     }
 
     fn append(&mut self) -> Result<(), PartitionError> {
@@ -181,7 +181,7 @@ impl Partition {
                 self.acknowledge(acknowledged.next_offset);
                 Ok(())
             }
-            Err(error) => Err(self.failed("flush", error)),
+            Err(error) => Err(self.failed("flush", &error)),
         }
     }
 
@@ -213,7 +213,7 @@ impl Partition {
                 self.promise_all();
                 Ok(())
             }
-            Err(error) => Err(self.failed("roll", error)),
+            Err(error) => Err(self.failed("roll", &error)),
         }
     }
 
@@ -224,7 +224,7 @@ impl Partition {
                 self.promise_all();
                 Ok(())
             }
-            Err(error) => Err(self.failed("checkpoint", error)),
+            Err(error) => Err(self.failed("checkpoint", &error)),
         }
     }
 
@@ -251,15 +251,15 @@ impl Partition {
 
     fn recover(&mut self) -> Result<(Recovered<OsStorage>, PartitionDirectory<OsStorage>), PartitionError> {
         recover(&self.storage, self.expectation, self.has_ledger, &mut self.workspace)
-            .map_err(|told| self.failed("opening its directory", told))
+            .map_err(|told| self.failed("opening its directory", &told))
     }
 }
 
 /// Makes the way down to a partition durable, as a server does before it serves a topic that is new.
 fn sync_above(root: &Path, namespace: Namespace) -> io::Result<()> {
     let path = path_of(root, namespace);
-    let above = path.ancestors().take_while(|above| above.starts_with(root));
-    above.map(|directory| fs::File::open(directory)?.sync_all()).collect()
+    let mut above = path.ancestors().take_while(|above| above.starts_with(root));
+    above.try_for_each(|directory| fs::File::open(directory)?.sync_all())
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl Program {
 
 /// The byte that a step of a program writes at a place. It is never zero.
 fn byte(seed: u64, step: u64, at: u64) -> u8 {
-    let word = mix(mix(seed) ^ mix(step << 32 ^ at / 8));
+    let word = mix(mix(seed) ^ mix((step << 32) ^ (at / 8)));
     word.to_le_bytes()[usize::try_from(at % 8).expect("below eight")] | 1 << (step % 8)
 }
 
@@ -217,7 +217,7 @@ impl Draft {
             Kind::Append => self.write(|_, length| length),
             Kind::Overwrite => self.write(Self::place_inside),
             Kind::WriteBehind => self.write(|draft, length| length + draft.size()),
-            Kind::Cut => self.set_length(|draft, length| draft.place_inside(length)),
+            Kind::Cut => self.set_length(Self::place_inside),
             Kind::Extend => self.set_length(|draft, length| length + draft.size()),
             Kind::Rename => self.rename(),
             Kind::Remove => {

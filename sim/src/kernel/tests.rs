@@ -37,7 +37,7 @@ const LENGTHS: [Option<SizeChoice>; 3] = [None, Some(SizeChoice::New), Some(Size
 fn with_lengths(survive: Survivors) -> Vec<FileChoice> {
     let base = FileChoice::of(survive);
     let mut choices: Vec<_> = LENGTHS.map(|length| FileChoice { length, ..base }).to_vec();
-    for from in 0..6 {
+    for from in 0..8 {
         for length in [None, Some(SizeChoice::New)] {
             choices.push(FileChoice { length, old_lengths_from: Some(from), ..base });
         }
@@ -66,7 +66,7 @@ fn drawn_choice(disk: &SimDisk, tape: &mut Tape) -> SurvivorChoice {
 }
 
 /// Choices, names apart, that are gone through, at most.
-const CHOICES_MAX: usize = 400;
+const CHOICES_MAX: usize = 1500;
 
 /// Every remains that a small program can leave, by every choice there is; `None`: it has too many.
 fn all_remains(disk: &SimDisk) -> Option<BTreeSet<Remains>> {

@@ -66,7 +66,9 @@ fn shapes(survive: Survivors) -> Vec<FileChoice> {
         shapes.push(FileChoice { length: Some(SizeChoice::New), fill, ..base });
     }
     // The second of two writes lands in place, and the file is no longer than the first made it.
-    shapes.push(FileChoice { old_lengths_from: Some(1), ..base });
+    for length in [None, Some(SizeChoice::New)] {
+        shapes.push(FileChoice { length, old_lengths_from: Some(1), ..base });
+    }
     shapes
 }
 

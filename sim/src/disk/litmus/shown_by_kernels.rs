@@ -36,6 +36,12 @@ pub(super) const TESTS: &[Litmus] = &[
         program: cut_committed_without_data,
     },
     Litmus {
+        name: "cut-without-its-zeros",
+        cell: "2.2 truncate down: the zeros behind the end come first, or not",
+        outcomes: &[("cut-and-new", "owjxbp"), ("cut-and-old", "wxp"), ("uncut", "owjxbp")],
+        program: cut_without_its_zeros,
+    },
+    Litmus {
         name: "longer-committed-without-data",
         cell: "2.5 formal edges: a length in the journal waits for no append before it",
         outcomes: &[("short", "bp"), ("whole", "owjxbp"), ("zeros", "owxp"), ("garbage", "wp")],
@@ -49,7 +55,7 @@ pub(super) const TESTS: &[Litmus] = &[
             ("first", "owjxbp"),
             ("second", "owjxbp"),
             ("torn", "owxp"),
-            ("garbage", "wp"),
+            ("garbage", "owp"),
         ],
         program: append_then_overwrite,
     },
@@ -72,9 +78,21 @@ pub(super) const TESTS: &[Litmus] = &[
         program: append_in_steps,
     },
     Litmus {
+        name: "append-then-extend",
+        cell: "2.5 extended range may read as, note (a): the length of an append without that of what follows",
+        outcomes: &[
+            ("absent", "owjxbp"),
+            ("appended", "owjxbp"),
+            ("appended-zeros", "owp"),
+            ("extended", "owjxbp"),
+            ("other", "owxp"),
+        ],
+        program: append_then_extend,
+    },
+    Litmus {
         name: "append-behind-a-gap",
         cell: "2.5 the length on the medium goes with what is written back",
-        outcomes: &[("absent", "owjxbp"), ("old-page-filled", "xp"), ("whole", "owjxbp"), ("other", "wp")],
+        outcomes: &[("absent", "owjxbp"), ("old-page-filled", "owxp"), ("whole", "owjxbp"), ("other", "owp")],
         program: append_behind_a_gap,
     },
 ];
@@ -118,6 +136,21 @@ fn cut_committed_without_data(filesystem: Filesystem, seen: &mut Seen) {
             256 if is_all(&bytes, OLD) => "cut-and-old",
             512 => "uncut",
             _ => "torn",
+        }
+    });
+}
+
+fn cut_without_its_zeros(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = seen.hand(filesystem);
+    let file = hand.durable("f", OLD, PAGE);
+    hand.write(&file, 0, NEW, PAGE);
+    hand.set_length(&file, SECTOR / 2);
+    explore(&mut hand, seen, |hand| {
+        let bytes = hand.look("f").expect("the file is durable");
+        match bytes.len() {
+            32 if is_all(&bytes, NEW) => "cut-and-new",
+            32 if is_all(&bytes, OLD) => "cut-and-old",
+            _ => "uncut",
         }
     });
 }
@@ -173,6 +206,23 @@ fn append_in_steps(filesystem: Filesystem, seen: &mut Seen) {
         96 => "first-length",
         128 => "both-lengths",
         _ => "other",
+    });
+}
+
+fn append_then_extend(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = seen.hand(filesystem);
+    let file = hand.durable("f", OLD, SECTOR);
+    hand.write(&file, SECTOR, NEW, SECTOR);
+    hand.set_length(&file, 2 * PAGE);
+    explore(&mut hand, seen, |hand| {
+        let bytes = hand.look("f").expect("the file is durable");
+        match (bytes.len(), bytes.get(64)) {
+            (64, None) => "absent",
+            (128, Some(&NEW)) => "appended",
+            (128, Some(0)) => "appended-zeros",
+            (512, Some(&NEW)) => "extended",
+            _ => "other",
+        }
     });
 }
 

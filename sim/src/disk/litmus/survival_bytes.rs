@@ -43,7 +43,7 @@ pub(super) const TESTS: &[Litmus] = &[
         outcomes: &[
             ("absent", "owjxbp"),
             ("whole", "owjxbp"),
-            ("zeros", "wp"),
+            ("zeros", "owp"),
             ("stale-same", "wp"),
             ("stale-foreign", "wp"),
             ("mixed", "wp"),
@@ -90,6 +90,7 @@ pub(super) const TESTS: &[Litmus] = &[
             ("first", "owjxbp"),
             ("both", "owjxbp"),
             ("second-alone", "owxp"),
+            ("zeros", "owp"),
             ("garbage", "wp"),
         ],
         program: append_then_append,
@@ -127,6 +128,7 @@ pub(super) const TESTS: &[Litmus] = &[
             ("cut", "owjxbp"),
             ("appended", "owjxbp"),
             ("overwritten", "p"),
+            ("zeros", "owp"),
             ("garbage", "wp"),
         ],
         program: cut_pages_then_append,
@@ -240,6 +242,7 @@ fn append_then_append(filesystem: Filesystem, seen: &mut Seen) {
             (256, 0) if is_all(first, NEW) => "first",
             (256, 256) if is_all(&bytes, NEW) => "both",
             (256, 256) if is_all(first, 0) && is_all(second, NEW) => "second-alone",
+            _ if bytes.chunks(256).all(|page| is_all(page, NEW) || is_all(page, 0)) => "zeros",
             _ => "garbage",
         }
     });
@@ -348,6 +351,7 @@ fn cut_pages_then_append(filesystem: Filesystem, seen: &mut Seen) {
             (320, Some(&NEW)) => "appended",
             (512, Some(&OLD)) if is_all(&bytes, OLD) => "old",
             (512, Some(&NEW)) => "overwritten",
+            (320, Some(0)) => "zeros",
             _ => "garbage",
         }
     });
