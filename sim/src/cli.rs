@@ -14,7 +14,7 @@ Exit status:
   1    a check failed, or an expectation did
   2    the command line, a file or a token is wrong
   3    one schedule gave two digests
-  4    nothing ran or could be tried here, a reach goal was missed, or what was to be shrunk does not fail
+  4    nothing ran, or can be tried here; a goal was missed; what was to be shrunk does not fail
   70   a bug of the harness itself
   130  interrupted; what was found is kept and reported";
 
