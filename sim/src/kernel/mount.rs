@@ -30,6 +30,12 @@ pub enum Missing {
     /// No loop devices.
     #[error("there is no /dev/loop-control: the kernel's loop driver is missing (modprobe loop)")]
     LoopDevices,
+    /// Loop devices are there, and none is to be had, as in a container.
+    #[error("no loop device is to be had here: {told}")]
+    NoLoopDevice {
+        /// What `losetup` said.
+        told: String,
+    },
     /// A program.
     #[error("{program} is not on the path: it comes with the package {package}")]
     Program {
@@ -157,7 +163,10 @@ impl Mount {
         let image = scratch.path().join("device");
         fs::File::create(&image)?.set_len(DEVICE_BYTES)?;
         fs::create_dir(scratch.path().join("mount"))?;
-        let device = run("losetup", &["--find", "--show", &text(&image)])?.trim().to_owned();
+        let device = match run("losetup", &["--find", "--show", &text(&image)]) {
+            Err(MountError::Failed { told, .. }) => return Err(Missing::NoLoopDevice { told }.into()),
+            answer => answer?.trim().to_owned(),
+        };
         let mut mount = Self { kind, device, is_mounted: false, scratch };
         let (maker, _, options) = kind.maker();
         run(maker, &[options, &[&mount.device]].concat())?;
