@@ -1,9 +1,12 @@
-//! Planted bugs, held to the sources without building any of them.
+//! Planted bugs, held to the sources and to what scenarios say of them, without building any.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use sim::command::scenarios::files;
+use sim::schedule::{Kills, parse};
 use sim::subject::collection::{FOLDER, read};
+use sim::subject::kill_table::{FILE, KillTable};
 use sim::subject::mutant::{Mutant, Target};
 
 fn top() -> &'static Path {
@@ -43,4 +46,59 @@ fn there_are_enough_planted_bugs_and_enough_of_them_blind_the_harness() {
     assert!(mutants.len() >= 75, "{} planted bugs", mutants.len());
     assert!(blinding >= 10, "{blinding} of the disk and the oracle");
     assert!(of_hosts >= 10, "{of_hosts} of the host");
+}
+
+/// Every scenario with its path from the top, and what it says that it kills.
+fn scenarios() -> Vec<(String, Kills)> {
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a scenario can be read");
+        let path = path.strip_prefix(top()).expect("it lies below the top").to_string_lossy().into_owned();
+        let scenario = parse(&path, &text).expect("a scenario reads");
+        (path, scenario.kills)
+    };
+    files(&[top().join("scenarios")]).into_iter().map(read).collect()
+}
+
+fn table() -> KillTable {
+    let text = fs::read_to_string(top().join(FILE)).expect("the table can be read");
+    KillTable::read(&text).expect("it is a table")
+}
+
+#[test]
+fn every_scenario_kills_what_it_says() {
+    let table = table();
+    let mut complaints = Vec::new();
+    for (path, kills) in scenarios() {
+        let Kills::Mutants(ids) = kills else { continue };
+        for id in ids {
+            if !table.row(&id).is_some_and(|row| row.scenarios.contains(&path)) {
+                complaints.push(format!("{path}: says that it kills {id}, and the table has not seen that"));
+            }
+        }
+    }
+    check(&complaints);
+}
+
+/// A bug that many scenarios show by the way need not be what one of them is about; but the reason says so by
+/// its name.
+#[test]
+fn a_scenario_that_says_it_kills_nothing_names_what_shows_in_it_all_the_same() {
+    let table = table();
+    let mut complaints = Vec::new();
+    for (path, kills) in scenarios() {
+        let why = match kills {
+            Kills::Mutants(_) => continue,
+            Kills::None(why) => why,
+            Kills::Unsaid => String::new(),
+        };
+        if why.is_empty() {
+            complaints.push(format!("{path}: says neither what it kills nor why nothing"));
+        }
+        let words: Vec<&str> = why.split([' ', ',', ';']).collect();
+        let of_core = table.rows().filter(|row| row.target == Target::Core.code());
+        for row in of_core.filter(|row| row.scenarios.contains(&path) && !words.contains(&row.id.as_str())) {
+            complaints.push(format!("{path}: says nothing of {}, which it kills", row.id));
+        }
+    }
+    check(&complaints);
 }
