@@ -7,11 +7,16 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
+use mimalloc::MiMalloc;
 use sim::oracle::sample::Checks;
 use sim::run::one::run_seed;
 use sim::schedule::generate::{Knobs, ReplicasKnob, SizeKnob};
 use sim::world::Arena;
 use sim::world::meter::{Meter, Phase};
+
+/// The one that `sim` has.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Worlds of one sample.
 const WORLDS: u64 = 500;

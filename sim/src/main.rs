@@ -4,9 +4,14 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 use sim::cli::{Cli, Command};
 use sim::command;
 use sim::exit::Exit;
+
+/// Worlds are made of many small pieces of memory, and let go of as many.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -201,10 +201,8 @@ fn decimal(number: u64) -> Name {
     literal(&digits[from..])
 }
 
-fn segment_name(start: SegmentStart, suffix: &[u8]) -> Name {
-    let mut digits = [b'0'; STEM_DIGITS];
-    write_decimal(start.get(), &mut digits);
-    literal(&digits).with_suffix(suffix).expect("20 digits and a suffix fit a name")
+fn segment_name(start: SegmentStart, suffix: &'static [u8]) -> Name {
+    Name::numbered::<STEM_DIGITS>(start.get(), suffix)
 }
 
 /// Writes the digits of `number` right-aligned, none for 0; returns the index of the first.

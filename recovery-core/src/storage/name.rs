@@ -30,8 +30,7 @@ impl Name {
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let refused = bytes.is_empty()
             || bytes.len() > NAME_BYTES_MAX
-            || bytes.contains(&b'/')
-            || bytes.contains(&0)
+            || has_separator(bytes)
             || bytes == b"."
             || bytes == b"..";
         if refused {
@@ -41,6 +40,30 @@ impl Name {
         let mut name = Self { length, bytes: [0; NAME_BYTES_MAX] };
         name.bytes[..bytes.len()].copy_from_slice(bytes);
         Some(name)
+    }
+
+    /// A number in exactly `DIGITS` digits, with `suffix` behind them.
+    ///
+    /// # Panics
+    ///
+    /// If the number has more digits, or the suffix ends a component.
+    pub(crate) fn numbered<const DIGITS: usize>(mut number: u64, suffix: &'static [u8]) -> Self {
+        let length = DIGITS + suffix.len();
+        let mut name = Self { length: u8::try_from(length).expect("short"), bytes: [0; NAME_BYTES_MAX] };
+        name.bytes[..DIGITS].fill(b'0');
+        for digit in name.bytes[..DIGITS].iter_mut().rev() {
+            if number == 0 {
+                break;
+            }
+            *digit += (number % 10) as u8;
+            number /= 10;
+        }
+        assert!(
+            number == 0 && !has_separator(suffix),
+            "{DIGITS} digits hold the number, and a suffix is one"
+        );
+        name.bytes[DIGITS..length].copy_from_slice(suffix);
+        name
     }
 
     /// The name's bytes.
@@ -53,7 +76,7 @@ impl Name {
     pub fn with_suffix(&self, suffix: &[u8]) -> Option<Self> {
         let length = self.as_bytes().len();
         let total = length + suffix.len();
-        if total > NAME_BYTES_MAX || suffix.contains(&b'/') || suffix.contains(&0) {
+        if total > NAME_BYTES_MAX || has_separator(suffix) {
             return None;
         }
         let mut name = *self;
@@ -61,6 +84,11 @@ impl Name {
         name.length = u8::try_from(total).expect("255 bytes at most were checked above");
         Some(name)
     }
+}
+
+/// Whether a byte is there that ends a component, or the whole path.
+fn has_separator(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
 impl PartialEq for Name {
@@ -94,11 +122,12 @@ impl fmt::Display for Name {
         // Names come from a disk: a byte that is no text or no printable character is escaped, and so is the
         // character that escapes begin with, or two names could read alike.
         for chunk in self.as_bytes().utf8_chunks() {
-            for character in chunk.valid().chars() {
-                if character.is_control() || character == '\\' {
+            let is_escaped = |character: char| character.is_control() || character == '\\';
+            for run in chunk.valid().split_inclusive(is_escaped) {
+                let plain = run.trim_end_matches(is_escaped);
+                formatter.write_str(plain)?;
+                for character in run[plain.len()..].chars() {
                     write!(formatter, "{}", character.escape_default())?;
-                } else {
-                    write!(formatter, "{character}")?;
                 }
             }
             for byte in chunk.invalid() {

@@ -3,6 +3,7 @@
 //! Promises: a name has one id for as long as the table is not reset, and an id never changes its name.
 //! Leaves out: which directory a name is in.
 
+use hashbrown::HashTable;
 use recovery_core::storage::Name;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,30 +14,21 @@ pub(super) struct NameId(u32);
 /// Every name that was ever given to something on this disk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NameTable {
-    hashes: Vec<u64>,
+    ids: HashTable<NameId>,
     ends: Vec<u32>,
     bytes: Vec<u8>,
 }
 
 impl NameTable {
     pub(super) fn reset(&mut self) {
-        self.hashes.clear();
+        self.ids.clear();
         self.ends.clear();
         self.bytes.clear();
     }
 
     /// The id of a name that is in the table.
     pub(super) fn find(&self, name: &[u8]) -> Option<NameId> {
-        let hash = xxh3_64(name);
-        let mut from = 0;
-        loop {
-            let at = from + self.hashes[from..].iter().position(|&known| known == hash)?;
-            let id = NameId(u32::try_from(at).expect("a disk has under 2^32 names"));
-            if self.bytes_of(id) == name {
-                return Some(id);
-            }
-            from = at + 1;
-        }
+        self.ids.find(xxh3_64(name), |id| self.bytes_of(*id) == name).copied()
     }
 
     /// The id of a name, which is put into the table if it is new.
@@ -44,10 +36,11 @@ impl NameTable {
         if let Some(id) = self.find(name) {
             return id;
         }
-        let id = NameId(u32::try_from(self.hashes.len()).expect("a disk has under 2^32 names"));
-        self.hashes.push(xxh3_64(name));
+        let id = NameId(u32::try_from(self.ends.len()).expect("a disk has under 2^32 names"));
         self.bytes.extend_from_slice(name);
         self.ends.push(u32::try_from(self.bytes.len()).expect("all names together are short"));
+        let Self { ids, ends, bytes } = self;
+        ids.insert_unique(xxh3_64(name), id, |id| xxh3_64(bytes_of(ends, bytes, *id)));
         id
     }
 
@@ -58,9 +51,7 @@ impl NameTable {
 
     /// The bytes of a name.
     pub(super) fn bytes_of(&self, id: NameId) -> &[u8] {
-        let at = id.0 as usize;
-        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
-        &self.bytes[start..self.ends[at] as usize]
+        bytes_of(&self.ends, &self.bytes, id)
     }
 
     /// The name itself. Slow: for errors, listings and reports.
@@ -70,10 +61,16 @@ impl NameTable {
 
     /// Takes over another table without giving memory back.
     pub(super) fn copy_from(&mut self, other: &Self) {
-        self.hashes.clone_from(&other.hashes);
+        self.ids.clone_from(&other.ids);
         self.ends.clone_from(&other.ends);
         self.bytes.clone_from(&other.bytes);
     }
+}
+
+fn bytes_of<'a>(ends: &[u32], bytes: &'a [u8], id: NameId) -> &'a [u8] {
+    let at = id.0 as usize;
+    let start = if at == 0 { 0 } else { ends[at - 1] as usize };
+    &bytes[start..ends[at] as usize]
 }
 
 impl NameId {

@@ -36,9 +36,14 @@ impl Checks {
 
 /// A world's sampled checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
-    /// The draw; `None`: everything, everywhere.
-    drawn: Option<Draw>,
+pub struct Sample(Extent);
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Everything,
+    Drawn(Draw),
+    Nothing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,43 +58,62 @@ struct Draw {
 pub enum Question {
     /// At which storage call a recovery is interrupted (I10).
     InterruptedCall,
-    /// What is changed that must not change the verdict (I18).
-    Variant,
-    /// Which more damage is done (I22).
-    MoreDamage,
+    /// What is changed that must not change the verdict (I18), or damaged so that no more is served (I22).
+    Relation,
 }
 
 impl Sample {
     /// Everything, everywhere: `--checks all`, and whatever is replayed from a file.
-    pub const EVERYTHING: Self = Self { drawn: None };
+    pub const EVERYTHING: Self = Self(Extent::Everything);
+
+    /// Nothing, and no start of a world of one node is judged either: such a world is run for how it ends.
+    pub const NOTHING: Self = Self(Extent::Nothing);
 
     /// What the tape says.
     pub fn draw(tape: &mut Tape) -> Self {
         let mut word = || tape.word(Stream::Checks);
-        Self { drawn: Some(Draw { rerun: word(), compared: word(), boots: word() }) }
+        Self(Extent::Drawn(Draw { rerun: word(), compared: word(), boots: word() }))
     }
 
     /// Whether the world is run twice (I24).
     pub fn is_rerun(self) -> bool {
-        self.drawn.is_none_or(|draw| draw.rerun.is_multiple_of(RERUN_SHARE))
+        self.is_among(RERUN_SHARE, |draw| draw.rerun)
     }
 
     /// Whether the world is compared with itself short of each of its faults.
     pub fn is_compared(self) -> bool {
-        self.drawn.is_none_or(|draw| draw.compared.is_multiple_of(COMPARED_SHARE))
+        self.is_among(COMPARED_SHARE, |draw| draw.compared)
+    }
+
+    /// Whether the oracle judges starts.
+    pub fn judges_starts(self) -> bool {
+        self.0 != Extent::Nothing
+    }
+
+    fn is_among(self, share: u64, word: impl Fn(Draw) -> u64) -> bool {
+        match self.0 {
+            Extent::Everything => true,
+            Extent::Drawn(draw) => word(draw).is_multiple_of(share),
+            Extent::Nothing => false,
+        }
     }
 
     /// A word of the `boot`-th boot, for a place in it.
     pub fn place(self, boot: u64) -> u64 {
-        mix(self.drawn.map_or(0, |draw| draw.boots) ^ mix(boot << 8 | 0xff))
+        let boots = match self.0 {
+            Extent::Drawn(draw) => draw.boots,
+            Extent::Everything | Extent::Nothing => 0,
+        };
+        mix(boots ^ mix(boot << 8 | 0xff))
     }
 
     /// Which of `count` choices the `boot`-th boot of a world takes: one, or with `--checks all` each.
     pub fn choices(self, question: Question, boot: u64, count: u64) -> Range<u64> {
-        let Some(draw) = self.drawn else { return 0..count };
-        if count == 0 {
-            return 0..0;
-        }
+        let draw = match self.0 {
+            Extent::Everything => return 0..count,
+            Extent::Drawn(draw) if count > 0 => draw,
+            Extent::Drawn(_) | Extent::Nothing => return 0..0,
+        };
         // A word a boot and question: neighbours must not draw the same.
         let word = mix(draw.boots ^ mix(boot << 8 | question as u64));
         let choice = u64::try_from((u128::from(word) * u128::from(count)) >> 64).expect("a share of a word");
@@ -111,7 +135,7 @@ mod tests {
     #[test]
     fn every_choice_is_drawn_for_some_boot() {
         let sample = Sample::draw(&mut Tape::from_seed(7));
-        for question in [Question::InterruptedCall, Question::Variant, Question::MoreDamage] {
+        for question in [Question::InterruptedCall, Question::Relation] {
             let mut drawn = [false; 6];
             for boot in 0..200 {
                 let choices = sample.choices(question, boot, 6);
@@ -125,8 +149,16 @@ mod tests {
 
     #[test]
     fn everything_leaves_no_choice_out() {
-        assert_eq!(Sample::EVERYTHING.choices(Question::Variant, 9, 4), 0..4);
+        assert_eq!(Sample::EVERYTHING.choices(Question::Relation, 9, 4), 0..4);
         assert!(Sample::EVERYTHING.is_rerun() && Sample::EVERYTHING.is_compared());
+        assert!(Sample::EVERYTHING.judges_starts());
+    }
+
+    #[test]
+    fn nothing_asks_nothing() {
+        assert_eq!(Sample::NOTHING.choices(Question::Relation, 9, 4), 0..0);
+        assert!(!Sample::NOTHING.is_rerun() && !Sample::NOTHING.is_compared());
+        assert!(!Sample::NOTHING.judges_starts());
     }
 
     #[test]

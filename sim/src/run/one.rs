@@ -213,6 +213,8 @@ pub fn counterfactuals(
 
 /// Counts which faults were decisive, and keeps those that a failure needs.
 fn blame(arena: &mut Arena, schedule: &Schedule, sample: Sample, outcome: &mut Outcome) {
+    // Where nothing has failed, the ends are compared and nothing else.
+    let sample = if outcome.failures.is_empty() { Sample::NOTHING } else { sample };
     for counterfactual in counterfactuals(arena, schedule, Watch::of(sample), outcome) {
         let kind = counterfactual.suspect.kind.code();
         if counterfactual.is_decisive {

@@ -90,8 +90,7 @@ impl Again<'_> {
             violations.extend(self.survives());
             violations.extend(self.twice());
             violations.extend(self.interrupted());
-            violations.extend(self.variants());
-            violations.extend(self.more_damage());
+            violations.extend(self.relations());
         } else if self.boot.is_serving() {
             violations.extend(self.in_spite_of_it());
         } else if !self.circumstances.is_calm {
@@ -234,49 +233,52 @@ impl Again<'_> {
         calls.filter(|_| reserves).map(|calls| calls * Self::ENDS.len() as u64)
     }
 
-    /// I18, I21: the same bytes in another guise.
-    fn variants(&mut self) -> Vec<Violation> {
+    /// I18, I21, I22: the same bytes in another guise, or fewer of them.
+    fn relations(&mut self) -> Vec<Violation> {
+        let guises = Variant::ALL.len() as u64;
         let mut violations = Vec::new();
-        let count = Variant::ALL.len() as u64;
-        for choice in self.sample.choices(Question::Variant, self.nth, count) {
-            let variant = Variant::ALL[usize::try_from(choice).expect("there are few variants")];
-            let place = self.sample.place(self.nth);
-            let disk = &self.node.disk;
-            disk.restore(&self.moments.before);
-            if !variant::apply(variant, self.node, self.index, self.boot, place) {
-                continue;
-            }
-            let again = match variant {
-                Variant::OtherWindow => {
-                    self.start_through(variant::other_window(self.circumstances.window_bytes))
+        for choice in self.sample.choices(Question::Relation, self.nth, guises + variant::MORE_DAMAGE) {
+            self.node.disk.restore(&self.moments.before);
+            match choice.checked_sub(guises) {
+                None => {
+                    let choice = usize::try_from(choice).expect("there are few variants");
+                    violations.extend(self.variant(Variant::ALL[choice]));
                 }
-                Variant::ListingOrder
-                | Variant::ColdCache
-                | Variant::NoIndexes
-                | Variant::FlipUpOrDown
-                | Variant::DamagedSibling => self.start(Sight::NOTHING),
-            };
-            if again.failed_to_act {
-                // What was to be made could not be: an operator has put something else in its place.
-                continue;
+                Some(kind) => violations.extend(self.more_damage(kind)),
             }
-            let expected = if variant == Variant::FlipUpOrDown {
-                self.node.disk.restore(&self.moments.before);
-                variant::flip_down(self.node, self.index, self.boot, place);
-                self.start(Sight::NOTHING).verdict
-            } else {
-                self.boot.verdict.clone()
-            };
-            let but_for_indexes = variant == Variant::NoIndexes;
-            let verdicts = (&expected, &again.verdict);
-            violations.extend(check_same_verdict(
-                variant.check(),
-                variant.subject(),
-                verdicts,
-                but_for_indexes,
-            ));
         }
         violations
+    }
+
+    /// I18, I21: the same bytes in another guise.
+    fn variant(&mut self, variant: Variant) -> Option<Violation> {
+        let place = self.sample.place(self.nth);
+        if !variant::apply(variant, self.node, self.index, self.boot, place) {
+            return None;
+        }
+        let again = match variant {
+            Variant::OtherWindow => {
+                self.start_through(variant::other_window(self.circumstances.window_bytes))
+            }
+            Variant::ListingOrder
+            | Variant::ColdCache
+            | Variant::NoIndexes
+            | Variant::FlipUpOrDown
+            | Variant::DamagedSibling => self.start(Sight::NOTHING),
+        };
+        if again.failed_to_act {
+            // What was to be made could not be: an operator has put something else in its place.
+            return None;
+        }
+        let expected = if variant == Variant::FlipUpOrDown {
+            self.node.disk.restore(&self.moments.before);
+            variant::flip_down(self.node, self.index, self.boot, place);
+            self.start(Sight::NOTHING).verdict
+        } else {
+            self.boot.verdict.clone()
+        };
+        let but_for_indexes = variant == Variant::NoIndexes;
+        check_same_verdict(variant.check(), variant.subject(), (&expected, &again.verdict), but_for_indexes)
     }
 
     fn start_through(&mut self, mut workspace: Workspace) -> Boot {
@@ -286,27 +288,19 @@ impl Again<'_> {
     }
 
     /// I22: more bytes of a log are damaged.
-    fn more_damage(&mut self) -> Option<Violation> {
+    fn more_damage(&mut self, kind: u64) -> Option<Violation> {
         let is_asked = self.slot().truth.damages.are_bytes_of_logs() && is_known_throughout(&self.boot.facts);
-        if !is_asked {
+        let place = self.sample.place(self.nth);
+        if !is_asked || !variant::damage_more(self.node, self.index, self.boot, place, kind) {
             return None;
         }
-        let choices = self.sample.choices(Question::MoreDamage, self.nth, variant::MORE_DAMAGE);
-        let mut found = None;
-        for choice in choices {
-            self.node.disk.restore(&self.moments.before);
-            if !variant::damage_more(self.node, self.index, self.boot, self.sample.place(self.nth), choice) {
-                continue;
-            }
-            let again = self.start(Sight::AFTER);
-            if !is_known_throughout(&again.facts) {
-                continue;
-            }
-            let lying = judge::lying(&again.after.directory, &again.facts, &again.verdict);
-            let less = (&self.boot.verdict, &self.boot.after.directory);
-            found = found.or_else(|| check_more_damage(less, &again.verdict, &lying));
+        let again = self.start(Sight::AFTER);
+        if !is_known_throughout(&again.facts) {
+            return None;
         }
-        found
+        let lying = judge::lying(&again.after.directory, &again.facts, &again.verdict);
+        let less = (&self.boot.verdict, &self.boot.after.directory);
+        check_more_damage(less, &again.verdict, &lying)
     }
 
     /// I20: what failed has failed; once nothing does any more the partition is judged, and nothing is lost.

@@ -89,7 +89,8 @@ impl World<'_> {
         let circumstances = self.circumstances();
         judge::count(&boot.facts, &boot.verdict, circumstances.sees_truth, tally);
         let view = circumstances.view(&self.node.slots[index], boot);
-        let violations = judge::judge(&view, &mut self.meter);
+        let violations =
+            if self.sample.judges_starts() { judge::judge(&view, &mut self.meter) } else { Vec::new() };
         let is_cut_short = boot.open_error.is_some() || boot.failed_to_act;
         let strangers = adopted_strangers(&view);
         let has_strangers = !strangers.is_empty();
@@ -141,6 +142,9 @@ impl World<'_> {
         has_strangers: bool,
     ) -> Vec<Violation> {
         self.boots += 1;
+        if !self.sample.judges_starts() {
+            return Vec::new();
+        }
         let again = Again {
             node: &self.node,
             index,
