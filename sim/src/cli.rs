@@ -97,9 +97,10 @@ pub struct Run {
     /// small, medium, large or mixed.
     #[arg(long, value_name = "SIZE", default_value = "mixed", conflicts_with = "resume")]
     pub size: String,
-    /// 1, 3, or mixed: worlds of three nodes, and of one, on which the core's host keeps the partitions.
-    #[arg(long, value_name = "COUNT", default_value = "1", conflicts_with = "resume")]
-    pub replicas: String,
+    /// 1, 3 (on each node the core's host keeps the partitions), or mixed: those, and nodes alone that have a
+    /// host; as the profile says if not given, and there 1 unless it says otherwise.
+    #[arg(long, value_name = "COUNT", conflicts_with = "resume")]
+    pub replicas: Option<String>,
     /// Start every world with this directory: of one partition, or one that holds streams/.
     #[arg(long, value_name = "DIR")]
     pub image: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use kdl::{KdlDocument, KdlNode, KdlValue};
 
 use super::part::Part;
+use crate::schedule::generate::ReplicasKnob;
 use crate::schedule::word::Word;
 
 /// The file, as it stands beside this one.
@@ -25,6 +26,8 @@ pub struct Profile {
     pub per_group: u64,
     /// Where the first seed comes from.
     pub from: FirstSeed,
+    /// How many replicas its worlds have, if nobody says.
+    pub replicas: ReplicasKnob,
     /// Whether scenario files run first.
     pub scenarios: bool,
     /// Whether a goal missed fails the run.
@@ -66,6 +69,7 @@ fn profile(node: &KdlNode) -> Profile {
         failures: None,
         per_group: 1,
         from: FirstSeed::Drawn,
+        replicas: ReplicasKnob::One,
         scenarios: false,
         require_reach: false,
         parts: Vec::new(),
@@ -80,6 +84,9 @@ fn profile(node: &KdlNode) -> Profile {
             ("per-group", Some(seeds), None) => profile.per_group = seeds,
             ("from", None, Some("drawn")) => profile.from = FirstSeed::Drawn,
             ("from", None, Some("commit")) => profile.from = FirstSeed::Commit,
+            ("replicas", None, Some(word)) => {
+                profile.replicas = ReplicasKnob::from_word(word).expect("a number of replicas");
+            }
             ("scenarios", None, None) => profile.scenarios = true,
             ("require-reach", None, None) => profile.require_reach = true,
             (part, None, None) if Part::from_word(part).is_some() => {
@@ -109,8 +116,9 @@ mod tests {
         assert!(profile.seconds.is_some_and(|seconds| seconds <= 60));
         assert!(profile.seeds.is_some() && profile.scenarios);
         assert_eq!(profile.from, FirstSeed::Commit);
-        // Every planted bug that a seed finds is found by a tenth of them.
+        // Every planted bug that a seed finds is found by 2,000 worlds of its kind; a quarter are lone.
         assert!(profile.seeds.is_some_and(|seeds| seeds >= 20_000));
+        assert_eq!(profile.replicas, ReplicasKnob::Mixed);
         assert_eq!(named("pm"), None);
     }
 

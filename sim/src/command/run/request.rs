@@ -58,7 +58,7 @@ pub(super) fn plan(options: &Run) -> Result<Plan, String> {
 
 fn fresh(options: &Run) -> Result<Plan, String> {
     let profile = profile(&options.profile)?;
-    let knobs = knobs(options)?;
+    let knobs = knobs(options, profile)?;
     let is_whole = (knobs.regime, knobs.filesystem) == (RegimeKnob::Mixed, FilesystemKnob::Any);
     if options.require_reach && !is_whole {
         let why = "goals are set for all worlds: leave --regime and --filesystem out";
@@ -180,12 +180,19 @@ fn no_seed(profile: &Profile) -> String {
     format!("profile {name} takes its first seed from the commit, and there is none\nhint: give --from-seed")
 }
 
-fn knobs(options: &Run) -> Result<Knobs, String> {
+fn knobs(options: &Run, profile: &Profile) -> Result<Knobs, String> {
+    // A directory and a program are those of one node.
+    let is_alone = options.image.is_some() || options.subject.is_some();
+    let replicas = match &options.replicas {
+        Some(replicas) => source::word::<ReplicasKnob>(replicas)?,
+        None if is_alone => ReplicasKnob::One,
+        None => profile.replicas,
+    };
     Ok(Knobs {
         regime: source::word::<RegimeKnob>(&options.regime)?,
         filesystem: source::word::<FilesystemKnob>(&options.filesystem)?,
         size: source::word::<SizeKnob>(&options.size)?,
-        replicas: source::word::<ReplicasKnob>(&options.replicas)?,
+        replicas,
     })
 }
 

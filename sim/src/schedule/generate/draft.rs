@@ -33,15 +33,17 @@ pub(super) struct Draft<'a> {
     pub(super) has_page_cache: bool,
     /// The node that steps are on.
     pub(super) node: NodeId,
+    /// Whether nodes keep their partitions by the core's host.
+    pub(super) has_hosts: bool,
 }
 
 impl<'a> Draft<'a> {
     /// A world that starts with an empty disk.
     pub(super) fn begin(tape: &'a mut Tape, knobs: Knobs) -> Self {
         let (mut world, shape, swarm) = header::draw(tape, knobs);
-        header::draw_nodes(tape, knobs, &mut world);
+        let has_hosts = header::draw_hosts(tape, knobs, &mut world);
         let books = world.partitions.iter().map(|header| Book::new(*header, shape.segments)).collect();
-        Self::new(tape, (world, shape, swarm), books, 0)
+        Self { has_hosts, ..Self::new(tape, (world, shape, swarm), books, 0) }
     }
 
     /// A world that starts with a directory. Its partitions take the place of those that are drawn.
@@ -72,6 +74,7 @@ impl<'a> Draft<'a> {
             batches_end: next_batch + shape.batches,
             has_page_cache: false,
             node: NodeId(0),
+            has_hosts: false,
         }
     }
 

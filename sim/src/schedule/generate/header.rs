@@ -30,6 +30,10 @@ const NODES: u8 = 3;
 /// First offsets of the worlds that go far: behind 32 bits, and just before the last offset there is.
 const FAR_OFFSETS: [(u32, u64); 4] = [(4, 0), (3, 1000), (2, u32::MAX as u64 - 3), (1, u64::MAX - 24)];
 
+/// Worlds of a mixed run: how many nodes, and whether they have hosts. More than half have three, so that every
+/// thousand of them shows it; the others are lone, with a host or with what a host is made of alone.
+const MIXED: [(u32, (u8, bool)); 3] = [(11, (NODES, true)), (4, (1, true)), (5, (1, false))];
+
 /// Draws size, swarm and header, each choice from its own word whatever the knobs fix.
 pub(super) fn draw(tape: &mut Tape, knobs: Knobs) -> (WorldHeader, Shape, Swarm) {
     let size = Size::draw(tape, knobs.size);
@@ -46,14 +50,18 @@ pub(super) fn draw(tape: &mut Tape, knobs: Knobs) -> (WorldHeader, Shape, Swarm)
     (world, shape, swarm)
 }
 
-/// Draws how many nodes there are, where that is not fixed to one. Hosts make their partitions themselves, from
-/// offset 0 on, and keep ledgers for all.
-pub(super) fn draw_nodes(tape: &mut Tape, knobs: Knobs, world: &mut WorldHeader) {
-    world.nodes = match knobs.replicas {
-        ReplicasKnob::One => return,
-        ReplicasKnob::Three => NODES,
-        ReplicasKnob::Mixed => tape.weighted(Stream::Host, &[(3, NODES), (2, 1)]),
+/// Draws how many nodes there are, where that is not fixed, and whether each has a host, which it returns. Hosts
+/// make their partitions themselves, from offset 0 on, and keep ledgers for all.
+pub(super) fn draw_hosts(tape: &mut Tape, knobs: Knobs, world: &mut WorldHeader) -> bool {
+    let (nodes, has_hosts) = match knobs.replicas {
+        ReplicasKnob::One => (1, false),
+        ReplicasKnob::Three => (NODES, true),
+        ReplicasKnob::Mixed => tape.weighted(Stream::Host, &MIXED),
     };
+    world.nodes = nodes;
+    if !has_hosts {
+        return false;
+    }
     // A node has superblocks or it has none.
     let has_superblocks = world.partitions.iter().any(|partition| partition.superblock_frontier.is_some());
     for partition in &mut world.partitions {
@@ -61,6 +69,7 @@ pub(super) fn draw_nodes(tape: &mut Tape, knobs: Knobs, world: &mut WorldHeader)
         partition.superblock_frontier = has_superblocks.then_some(Offset::ZERO);
         partition.first_offset = Offset::ZERO;
     }
+    true
 }
 
 fn partition(tape: &mut Tape, shape: &Shape, swarm: &Swarm, namespace: Namespace) -> PartitionHeader {

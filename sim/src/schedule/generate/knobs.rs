@@ -53,7 +53,7 @@ words! {
 words! {
     /// How many replicas the worlds of a run have.
     ReplicasKnob, "a number of replicas" {
-        /// One or three, drawn for each seed.
+        /// One or three, with the core's host on each node or, of those with one, without; drawn for each seed.
         Mixed = "mixed",
         /// One.
         One = "1",

@@ -33,7 +33,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 3;
+pub const GENERATOR: u32 = 4;
 
 /// The schedule that a tape spells.
 ///
@@ -50,9 +50,10 @@ pub const GENERATOR: u32 = 3;
 /// ```
 pub fn generate(tape: &mut Tape, knobs: Knobs) -> Schedule {
     let mut draft = Draft::begin(tape, knobs);
-    match knobs.replicas {
-        ReplicasKnob::One => draft.live(),
-        ReplicasKnob::Three | ReplicasKnob::Mixed => draft.live_hosted(),
+    if draft.has_hosts {
+        draft.live_hosted();
+    } else {
+        draft.live();
     }
     draft.finish()
 }
