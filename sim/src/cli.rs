@@ -97,8 +97,8 @@ pub struct Run {
     /// small, medium, large or mixed.
     #[arg(long, value_name = "SIZE", default_value = "mixed", conflicts_with = "resume")]
     pub size: String,
-    /// 1, 3 (on each node the core's host keeps the partitions), or mixed: those, and nodes alone that have a
-    /// host; as the profile says if not given, and there 1 unless it says otherwise.
+    /// 1, 3 (with the core's host on each node), or mixed: worlds of three, and of one with a host or without.
+    /// As the profile says if not given; 1 where that says nothing.
     #[arg(long, value_name = "COUNT", conflicts_with = "resume")]
     pub replicas: Option<String>,
     /// Start every world with this directory: of one partition, or one that holds streams/.

@@ -36,22 +36,30 @@ fn each_fault(schedule: &Schedule, mut visit: impl FnMut(&Fault, bool)) {
 #[test]
 fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
     let mut pinned = format!("generator {GENERATOR}\n");
-    for size in SizeKnob::ALL {
+    let mut pin = |name: &str, knobs: Knobs| {
         let mut text = String::new();
-        for (seed, schedule) in SEEDS.zip(schedules(knobs(size), SEEDS)) {
+        for (seed, schedule) in SEEDS.zip(schedules(knobs, SEEDS)) {
             text += &print_schedule(&format!("seed {seed}"), None, &schedule);
         }
-        writeln!(pinned, "{} {:016x}", size.code(), xxh3_64(text.as_bytes())).expect("a string takes it");
+        writeln!(pinned, "{name} {:016x}", xxh3_64(text.as_bytes())).expect("a string takes it");
+    };
+    for size in SizeKnob::ALL {
+        pin(size.code(), knobs(size));
+    }
+    for (name, replicas) in [("three nodes", ReplicasKnob::Three), ("mixed replicas", ReplicasKnob::Mixed)] {
+        pin(name, Knobs { replicas, ..Knobs::default() });
     }
     assert_eq!(pinned, PINNED);
 }
 
 const PINNED: &str = "\
-generator 3
+generator 4
 mixed 73e94b84c6b820bb
 small 64ac13a33726c254
 medium 104d7e15a6b74d2b
 large 75196fb09206aaec
+three nodes 19f06554a1bb86d5
+mixed replicas 6186c04ef1ae8126
 ";
 
 #[test]
