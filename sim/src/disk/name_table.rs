@@ -3,6 +3,8 @@
 //! Promises: a name has one id for as long as the table is not reset, and an id never changes its name.
 //! Leaves out: which directory a name is in.
 
+use std::cell::Cell;
+
 use hashbrown::HashTable;
 use recovery_core::storage::Name;
 use xxhash_rust::xxh3::xxh3_64;
@@ -17,18 +19,27 @@ pub(super) struct NameTable {
     ids: HashTable<NameId>,
     ends: Vec<u32>,
     bytes: Vec<u8>,
+    /// The last one that was found: what a call looks up, it looks up again for its event.
+    found: Cell<Option<NameId>>,
 }
 
 impl NameTable {
     pub(super) fn reset(&mut self) {
         self.ids.clear();
+        self.found.set(None);
         self.ends.clear();
         self.bytes.clear();
     }
 
     /// The id of a name that is in the table.
     pub(super) fn find(&self, name: &[u8]) -> Option<NameId> {
-        self.ids.find(xxh3_64(name), |id| self.bytes_of(*id) == name).copied()
+        let is_name = |id: &NameId| self.bytes_of(*id) == name;
+        if let Some(id) = self.found.get().filter(is_name) {
+            return Some(id);
+        }
+        let id = self.ids.find(xxh3_64(name), is_name).copied()?;
+        self.found.set(Some(id));
+        Some(id)
     }
 
     /// The id of a name, which is put into the table if it is new.
@@ -39,7 +50,7 @@ impl NameTable {
         let id = NameId(u32::try_from(self.ends.len()).expect("a disk has under 2^32 names"));
         self.bytes.extend_from_slice(name);
         self.ends.push(u32::try_from(self.bytes.len()).expect("all names together are short"));
-        let Self { ids, ends, bytes } = self;
+        let Self { ids, ends, bytes, .. } = self;
         ids.insert_unique(xxh3_64(name), id, |id| xxh3_64(bytes_of(ends, bytes, *id)));
         id
     }
@@ -62,6 +73,7 @@ impl NameTable {
     /// Takes over another table without giving memory back.
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.ids.clone_from(&other.ids);
+        self.found.set(None);
         self.ends.clone_from(&other.ends);
         self.bytes.clone_from(&other.bytes);
     }

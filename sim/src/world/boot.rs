@@ -338,5 +338,5 @@ pub(super) fn create(
     if let Some(frontier) = slot.header.superblock_frontier {
         look::lay_superblock(disk, &slot.components, frontier)?;
     }
-    Ok(boot(disk, slot, workspace, meter, Sight::ALL))
+    Ok(boot(disk, slot, workspace, meter, Sight::NOTHING))
 }

@@ -25,6 +25,7 @@ mod host;
 mod image;
 mod interrupt;
 mod left;
+mod lifetime;
 mod linked;
 mod look;
 pub mod meter;

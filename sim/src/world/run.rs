@@ -8,14 +8,11 @@ use recovery_core::units::Namespace;
 
 use super::again::Moments;
 use super::arena::Arena;
-use super::boot;
 use super::event::{EventCode, Recorder, word};
 use super::frozen::FrozenNode;
-use super::image::WorldImage;
-use super::left::NodeLeft;
 use super::meter::{Meter, Phase};
 use super::moment::{Moment, Pending};
-use super::node::{Lies, Node, Service, Slot};
+use super::node::{Lies, Node};
 use super::outcome::Outcome;
 use super::poll::Reading;
 use super::report::{Failure, Report};
@@ -24,8 +21,7 @@ use super::start::is_an_answer;
 use super::told::Told;
 use super::watch::Watch;
 use super::{aim, damage, interrupt, look, plant, struck};
-use crate::disk::{Event as DiskEvent, Geometry, Injection, SimDisk, Strike};
-use crate::oracle::judge;
+use crate::disk::{Event as DiskEvent, Injection, Strike};
 use crate::oracle::sample::Sample;
 use crate::run::tally::Tally;
 use crate::schedule::{Action, Fault, Interruption, Plant, Schedule, Step};
@@ -103,7 +99,7 @@ pub(super) struct World<'a> {
     pub(super) pending: Option<Pending>,
     /// The step behind which the world ends, and where it stood then.
     pub(super) until: Option<u32>,
-    moment: Option<Moment>,
+    pub(super) moment: Option<Moment>,
     pub(super) sample: Sample,
     /// Whether the oracle is still to be told of a promise that nobody made.
     pub(super) plants_promise: bool,
@@ -113,84 +109,7 @@ pub(super) struct World<'a> {
     pub(super) trial: Option<Rc<Trial>>,
 }
 
-impl<'a> World<'a> {
-    fn begin(schedule: &'a Schedule, arena: &mut Arena, watch: Watch) -> Self {
-        let header = &schedule.world;
-        let geometry =
-            Geometry::new(header.sector_bytes, header.page_bytes).expect("a schedule's geometry was checked");
-        let disk = match arena.disk.take() {
-            Some(disk) => {
-                disk.reset(geometry, header.filesystem);
-                disk
-            }
-            None => SimDisk::new(geometry, header.filesystem),
-        };
-        let workspace = match arena.workspace.take() {
-            Some((bytes, workspace)) if bytes == header.window_bytes => workspace,
-            Some(_) | None => Workspace::new(header.window_bytes as usize),
-        };
-        let mut recorder = std::mem::take(&mut arena.recorder);
-        recorder.reset(watch.keeps_events);
-        let slots = header.partitions.iter().map(|partition| Slot::new(*partition)).collect();
-        let mut world = Self {
-            schedule,
-            node: Node { disk, slots, is_up: true, is_waiting: false, lies: Lies::default() },
-            workspace,
-            recorder,
-            scratch: std::mem::take(&mut arena.scratch),
-            reading: std::mem::take(&mut arena.reading),
-            injections: std::mem::take(&mut arena.injections),
-            calls: std::mem::take(&mut arena.calls),
-            strikes: std::mem::take(&mut arena.strikes),
-            outcome: Outcome::new(),
-            failures: Vec::new(),
-            expects: schedule.steps.iter().any(Step::is_expectation),
-            meter: arena.meter,
-            has_sync_failed: false,
-            step: 0,
-            told: watch.keeps_events.then(Told::default),
-            pending: None,
-            until: watch.until,
-            moment: None,
-            sample: watch.sample,
-            plants_promise: watch.plants_promise,
-            moments: std::mem::take(&mut arena.moments),
-            boots: 0,
-            trial: arena.trial.clone(),
-        };
-        world.meter.enter(Phase::Write);
-        match arena.image.filter(|_| !header.images.is_empty()) {
-            Some(image) => world.lay(image, geometry),
-            None => world.create_partitions(),
-        }
-        world
-    }
-
-    /// Before the first step the node is down, and its disk holds what a directory holds.
-    fn lay(&mut self, image: &WorldImage, geometry: Geometry) {
-        self.node.disk.load(&image.laid(geometry));
-        for slot in &mut self.node.slots {
-            image.tell(slot.header.namespace, &mut slot.truth);
-        }
-        self.node.is_up = false;
-        self.node.disk.record(true);
-        self.node.disk.record_contents(true);
-    }
-
-    /// Before the first step every partition of the header is made and open.
-    fn create_partitions(&mut self) {
-        self.node.disk.begin_step(&[]);
-        for slot in &mut self.node.slots {
-            let boot = boot::create(&self.node.disk, slot, &mut self.workspace, &mut self.meter)
-                .expect("a partition is made on a disk without faults");
-            assert!(boot.open_error.is_none(), "a new partition opens");
-            assert!(boot.verdict.is_served(), "a new partition is served");
-        }
-        self.node.disk.end_step();
-        self.node.disk.record(true);
-        self.node.disk.record_contents(true);
-    }
-
+impl World<'_> {
     fn step(&mut self, index: u32, step: &Step, tally: &mut Tally) {
         self.step = index;
         self.meter.enter(phase_of(&step.action));
@@ -392,41 +311,6 @@ impl<'a> World<'a> {
         }
         struck::mark(&mut self.node, &self.strikes);
         self.meter.enter(before);
-    }
-
-    fn end(mut self, arena: &mut Arena, tally: &mut Tally, keeps_disks: bool) -> Report {
-        self.meter.enter(Phase::Digest);
-        self.outcome.disk(&self.node.disk);
-        tally.worlds += 1;
-        *tally.filesystems.entry(self.schedule.world.filesystem).or_default() += 1;
-        judge::count_faults(&self.node.disk.fault_tally(), tally);
-        let report = Report {
-            digest: self.recorder.digest(),
-            outcome: self.outcome.finish(),
-            failures: self.failures,
-            events: self.recorder.take_kept(),
-            told: self.told,
-            moment: self.moment,
-        };
-        for slot in &mut self.node.slots {
-            slot.service = Service::Down;
-        }
-        if keeps_disks {
-            arena.left = vec![NodeLeft::of(&self.node)];
-        }
-        self.meter.enter(Phase::Generate);
-        arena.meter = self.meter;
-        arena.disk = Some(self.node.disk);
-        arena.workspace = Some((self.schedule.world.window_bytes, self.workspace));
-        arena.recorder = self.recorder;
-        arena.scratch = self.scratch;
-        arena.reading = self.reading;
-        arena.injections = self.injections;
-        arena.calls = self.calls;
-        arena.strikes = self.strikes;
-        arena.moments = self.moments;
-        arena.rest();
-        report
     }
 }
 
