@@ -1,4 +1,4 @@
-//! What a run of a profile does besides its seeds: the kill table and the sweeps.
+//! What a run of a profile does besides its seeds: the self-check, the kill table and the sweeps.
 
 use crate::exit::Exit;
 use crate::schedule::word::words;
@@ -6,6 +6,8 @@ use crate::schedule::word::words;
 words! {
     /// A command that a profile runs behind its seeds.
     Part, "a part of a profile" {
+        /// The harness sees what it must (`sim self-check`).
+        SelfCheck = "self-check",
         /// Every planted bug must die by its check (`sim mutants`).
         KillTable = "kill-table",
         /// Every crash, error and survivor set of every scenario (`sim sweep --all`).

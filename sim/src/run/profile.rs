@@ -119,6 +119,8 @@ mod tests {
         // Every planted bug that a seed finds is found by 2,000 worlds of its kind; a quarter are lone.
         assert!(profile.seeds.is_some_and(|seeds| seeds >= 20_000));
         assert_eq!(profile.replicas, ReplicasKnob::Mixed);
+        // A harness that is blind is red, too.
+        assert_eq!(profile.parts, [Part::SelfCheck]);
         assert_eq!(named("pm"), None);
     }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::reporting::Reporting;
-use crate::cli::{Mutants, Sweep};
-use crate::command::{mutants, sweep};
+use crate::cli::{Mutants, SelfCheck, Sweep};
+use crate::command::{mutants, self_check, sweep};
 use crate::exit::Exit;
 use crate::run::part::{Part, PartEnd};
 
@@ -34,6 +34,7 @@ pub(super) fn run(
         let mut exit = Exit::Held;
         reporting.aside(|out| {
             exit = match part {
+                Part::SelfCheck => self_check::self_check(&SelfCheck { json: is_json }, out)?,
                 Part::KillTable => mutants::mutants(&every_bug(is_json), out, err)?,
                 Part::Sweeps => sweep::sweep(&every_scenario(directory, is_json), out, err)?,
             };

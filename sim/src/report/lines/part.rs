@@ -10,7 +10,7 @@ use crate::schedule::word::Word;
 /// A command that ran behind the seeds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartLine {
-    /// `kill-table` or `sweeps`.
+    /// `self-check`, `kill-table` or `sweeps`.
     pub name: String,
     /// Its exit status.
     pub exit: u8,
