@@ -18,7 +18,7 @@ use crate::plan::PlanOptions;
 use crate::recovery::{Mode, Recovered, Recovery};
 use crate::storage::{LockMode, PartitionDirectory, Storage, StorageError};
 use crate::transfer::{Finished, finish_install};
-use crate::units::{Length, Namespace};
+use crate::units::{Length, Namespace, Offset};
 use crate::wal::{Entry, Key};
 
 impl<S: Storage> Host<S> {
@@ -149,7 +149,7 @@ impl<S: Storage> Host<S> {
     /// From a recovery that is over to what the partition is.
     fn conclude(&mut self, storage: &S, key: &Key) {
         let Some(slot) = self.slots.get(key) else { return };
-        let (entry, is_gap_settled) = (slot.entry, slot.is_gap_settled);
+        let (entry, gap_settled) = (slot.entry, slot.gap_settled);
         let Some(SlotState::Recovering(recovering)) = self.replace(key, SlotState::Waiting) else {
             unreachable!("a recovery ends where it was under way")
         };
@@ -158,9 +158,9 @@ impl<S: Storage> Host<S> {
         let is_proven_empty = recovered.facts.segments.iter().all(|segment| segment.proven.batches == 0);
         let finding = self.finding(key, &recovered);
         let state = match deed(finding, Replication::of(entry.replicas), is_proven_empty) {
-            Deed::Serve | Deed::ServeWithGap => self.serve(storage, key, entry, directory, recovered),
-            Deed::AskForGap if is_gap_settled || has_settled_gap(&recovered) => {
-                self.serve(storage, key, entry, directory, recovered)
+            Deed::Serve | Deed::ServeWithGap => self.serve(storage, key, entry, directory, recovered, None),
+            Deed::AskForGap if gap_settled.is_some() || has_settled_gap(&recovered) => {
+                self.serve(storage, key, entry, directory, recovered, gap_settled)
             }
             deed @ (Deed::AskForGap
             | Deed::Tombstone
@@ -225,9 +225,13 @@ impl<S: Storage> Host<S> {
         entry: Entry,
         directory: PartitionDirectory<S>,
         recovered: Recovered<S>,
+        goes_on_at: Option<Offset>,
     ) -> Result<SlotState<S>, Cause> {
         let Recovered { facts, verdict, plan, fenced, ledger, .. } = recovered;
-        let adopted = Adopted::of(&facts, &verdict, &plan).expect("a partition that is served is adopted");
+        let mut adopted =
+            Adopted::of(&facts, &verdict, &plan).expect("a partition that is served is adopted");
+        // What the other replicas have promised away is not given again by this one.
+        adopted.next_offset = goes_on_at.map_or(adopted.next_offset, |next| next.max(adopted.next_offset));
         let options = self.options_of(key, entry);
         let writer = Writer::open(storage, directory, adopted, ledger, options).map_err(Cause::Open)?;
         let superblock = SuperblockWriter::open(
@@ -251,7 +255,10 @@ impl<S: Storage> Host<S> {
             cut: bytes_cut(&facts, &verdict.segments),
             copies: fenced.len() as u64,
             gap: match verdict.disposition {
-                Disposition::ServeFrom { first, last } => Some((first, last)),
+                Disposition::ServeFrom { first, last } => {
+                    let behind = writer.next_offset().get().checked_sub(1);
+                    Some((first, behind.map_or(last, Offset::new)))
+                }
                 Disposition::Serve | Disposition::Refuse(_) | Disposition::Unavailable(_) => None,
             },
         });

@@ -141,11 +141,7 @@ impl<S: Storage> Host<S> {
     ///
     /// [`ClientError`]; nothing more is acknowledged.
     pub fn flush(&mut self, storage: &S, namespace: Namespace) -> Result<Acknowledged, ClientError> {
-        self.write(storage, namespace, |served| {
-            let acknowledged = served.writer.flush(storage)?;
-            served.counts.acknowledge(served.writer.chain());
-            Ok(acknowledged)
-        })
+        self.write(storage, namespace, |served| served.acknowledging(|writer| writer.flush(storage)))
     }
 
     /// Forgets what was appended and not acknowledged.
@@ -176,11 +172,7 @@ impl<S: Storage> Host<S> {
     ///
     /// [`ClientError`]; what it acknowledged before it failed is there for readers all the same.
     pub fn roll(&mut self, storage: &S, namespace: Namespace) -> Result<Acknowledged, ClientError> {
-        self.write(storage, namespace, |served| {
-            let rolled = served.writer.roll(storage);
-            served.counts.acknowledge(served.writer.chain());
-            rolled
-        })
+        self.write(storage, namespace, |served| served.acknowledging(|writer| writer.roll(storage)))
     }
 
     /// Removes segments whose offsets all lie below `below`.
@@ -203,11 +195,8 @@ impl<S: Storage> Host<S> {
     ///
     /// [`ClientError`]; the partition is not stopped.
     pub fn stop(&mut self, storage: &S, namespace: Namespace) -> Result<Acknowledged, ClientError> {
-        let acknowledged = self.write(storage, namespace, |served| {
-            let acknowledged = served.writer.stop(storage)?;
-            served.counts.acknowledge(served.writer.chain());
-            Ok(acknowledged)
-        })?;
+        let acknowledged =
+            self.write(storage, namespace, |served| served.acknowledging(|writer| writer.stop(storage)))?;
         self.write_superblock(storage, namespace)?;
         Ok(acknowledged)
     }

@@ -188,7 +188,7 @@ impl<S: Storage> Host<S> {
     /// What is remembered of one life of a partition besides its state.
     pub fn memory_of(&self, key: &Key) -> Option<Memory> {
         let slot = self.slots.get(key)?;
-        Some(Memory { unreadable: slot.unreadable, is_gap_settled: slot.is_gap_settled })
+        Some(Memory { unreadable: slot.unreadable, gap_settled: slot.gap_settled })
     }
 
     /// Whether a pass is under way.

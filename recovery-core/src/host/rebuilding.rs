@@ -75,20 +75,28 @@ impl<S: Storage> Host<S> {
         Some(OffsetRange { first, next: chain.next_offset() })
     }
 
-    /// Says that a quorum never held the offsets that are asked for: the partition is judged again, and the
-    /// gap is recorded.
+    /// Says that a quorum never held the offsets that are asked for, and that offsets go on at `next`: the partition is
+    /// judged again, and the gap is recorded. `next` is the largest of what the replicas of that quorum have reserved:
+    /// else an offset that one of them has promised away would be given to another batch here (I08), and no copy of
+    /// this one would ever be taken there, since it ends before what was durable. One that is below what is reserved
+    /// here changes nothing.
     ///
     /// # Errors
     ///
     /// [`HostError::NoSuchPartition`]; [`HostError::WrongState`] unless only a gap is asked for.
-    pub fn nobody_holds_gap(&mut self, storage: &S, namespace: Namespace) -> Result<(), HostError> {
+    pub fn nobody_holds_gap(
+        &mut self,
+        storage: &S,
+        namespace: Namespace,
+        next: Offset,
+    ) -> Result<(), HostError> {
         let no_such = HostError::NoSuchPartition { namespace };
         let key = self.newest(namespace).ok_or(no_such)?;
         let slot = self.slots.get_mut(&key).ok_or(no_such)?;
         let state = slot.state.summary().code();
         match &slot.state {
             SlotState::Rebuilding(rebuilding) if matches!(rebuilding.cause, RebuildCause::Gap(_)) => {
-                slot.is_gap_settled = true;
+                slot.gap_settled = Some(next);
                 self.set(storage, &key, SlotState::Waiting);
                 Ok(())
             }

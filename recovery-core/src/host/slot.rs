@@ -12,6 +12,7 @@ use crate::observe::Unavailable;
 use crate::partition::{OpenError, Reader, Writer};
 use crate::recovery::Recovery;
 use crate::storage::{PartitionDirectory, Storage, StorageError};
+use crate::units::Offset;
 use crate::wal::Entry;
 
 /// One life of one partition.
@@ -20,14 +21,14 @@ pub(super) struct Slot<S: Storage> {
     pub(super) entry: Entry,
     /// How often in a row a range of a log could not be read.
     pub(super) unreadable: u8,
-    /// Whether a quorum has said that nobody holds the offsets of a gap.
-    pub(super) is_gap_settled: bool,
+    /// Where offsets go on behind a gap of which a quorum has said that nobody holds it.
+    pub(super) gap_settled: Option<Offset>,
     pub(super) state: SlotState<S>,
 }
 
 impl<S: Storage> Slot<S> {
     pub(super) const fn new(entry: Entry, state: SlotState<S>) -> Self {
-        Self { entry, unreadable: 0, is_gap_settled: false, state }
+        Self { entry, unreadable: 0, gap_settled: None, state }
     }
 }
 
@@ -36,8 +37,8 @@ impl<S: Storage> Slot<S> {
 pub struct Memory {
     /// How often in a row a range of a log could not be read, up to [`super::UNREADABLE_TRIES`].
     pub unreadable: u8,
-    /// Whether a quorum has said that nobody holds the offsets of a gap.
-    pub is_gap_settled: bool,
+    /// Where offsets go on behind a gap of which a quorum has said that nobody holds it.
+    pub gap_settled: Option<Offset>,
 }
 
 /// What it is.
@@ -73,6 +74,19 @@ pub(super) struct Served<S: Storage> {
     pub(super) reader: Reader,
     pub(super) counts: MessageCounts,
     pub(super) superblock: Option<SuperblockWriter>,
+}
+
+impl<S: Storage> Served<S> {
+    /// Does something that may acknowledge what was appended, and counts it if it has, whatever came of the rest: a roll
+    /// or a stop may fail in front of that or behind it.
+    pub(super) fn acknowledging<T>(&mut self, work: impl FnOnce(&mut Writer<S>) -> T) -> T {
+        let before = self.writer.chain().next_offset();
+        let done = work(&mut self.writer);
+        if self.writer.chain().next_offset() != before {
+            self.counts.acknowledge(self.writer.chain());
+        }
+        done
+    }
 }
 
 /// Why nothing can be said of a partition now.

@@ -1,11 +1,11 @@
 //! The file `COMPLETE`: says that a replacement is whole, and what becomes of the directory that it replaces.
 //!
 //! Promises: it is there only if all else is durable; a start that finds it and no old directory ends what was
-//! begun. Leaves out: building the replacement.
+//! begun, whatever has become of its text. Leaves out: building the replacement.
 
-use super::swap;
+use super::{replaced_fence, swap};
 use crate::format::FileName;
-use crate::storage::{Access, EntryKind, Errno, Name, Storage, StorageError, exact};
+use crate::storage::{Access, EntryKind, Name, Storage, StorageError, exact};
 use crate::units::Namespace;
 
 /// A longer file is none of ours.
@@ -28,6 +28,14 @@ pub(super) fn text(namespace: Namespace, fence: &Name, why: &str) -> String {
     format!(
         "# The directory of partition {namespace} as it was before a whole copy from a peer took its place.\n\
          fence = \"{fence}\"\npartition = \"{namespace}\"\nwhy = \"{why}\"\n"
+    )
+}
+
+/// What the reason file says where nobody can tell any more why a directory was replaced.
+fn text_of_damaged(fence: &Name) -> String {
+    format!(
+        "# The directory of a partition as it was before a whole copy from a peer took its place.\n\
+         fence = \"{fence}\"\nwhy = \"not known any more: the file COMPLETE of the copy, which said so, is damaged\"\n"
     )
 }
 
@@ -76,6 +84,12 @@ fn read<S: Storage>(storage: &S, directory: &S::Directory) -> Result<Option<Vec<
 
 /// Ends an installation that a crash cut short, before the partition called `name` in `parent` is opened.
 ///
+/// That the file `COMPLETE` exists is all that it says of the copy: it is made only once the ledger, every log and every
+/// name are durable, and whoever serves the copy holds each log to the marks of that ledger. Its text is for the fence
+/// alone and has no checksum, so where it is damaged the copy takes its place all the same, and the fence says that
+/// nobody knows why any more: else no start would ever find the partition (I20), though both directories are whole.
+/// The old directory is not brought back instead: it was refused, or it would not have been replaced.
+///
 /// # Errors
 ///
 /// Whatever a storage call returns; a repeat does the rest.
@@ -122,17 +136,28 @@ pub fn finish_install<S: Storage>(
     let Some(sibling) = open(&sibling_name)? else { return Ok(Finished::Nothing) };
     let finished = read(storage, &sibling).and_then(|text| {
         let Some(text) = text else { return Ok(Finished::Incomplete) };
-        let stale = StorageError {
-            call: crate::storage::Call::Read,
-            file: FileName::complete(),
-            errno: Errno::STALE,
-        };
-        let fence = fence_of(&text).ok_or(stale)?;
-        swap::explain(storage, parent, &fence, &text)?;
+        explain(storage, parent, name, &text)?;
         swap::take_place(storage, parent, &sibling_name, name)?;
         remove(storage, &sibling)?;
         Ok(Finished::Installed)
     });
     storage.close_directory(sibling);
     finished
+}
+
+/// Says in the fence of the old directory why it is there, unless that is said already.
+fn explain<S: Storage>(
+    storage: &S,
+    parent: &S::Directory,
+    partition: &Name,
+    text: &[u8],
+) -> Result<(), StorageError> {
+    let named = fence_of(text);
+    for fence in replaced_fence::unexplained(storage, parent, partition, named.as_ref())? {
+        let damaged = text_of_damaged(&fence);
+        // A flipped digit names another fence, of which the text is not true.
+        let text = if named == Some(fence) { text } else { damaged.as_bytes() };
+        swap::explain(storage, parent, &fence, text)?;
+    }
+    Ok(())
 }

@@ -6,7 +6,7 @@
 //! and whether the two hold the same bytes where both hold some.
 
 use super::Offer;
-use crate::observe::{PartitionFacts, SegmentFacts};
+use crate::observe::{PartitionFacts, SegmentFacts, Stop};
 use crate::units::Offset;
 
 impl Offer {
@@ -15,7 +15,8 @@ impl Offer {
     /// `is_cut` says that what followed the proven prefixes was cut and set aside: it lies in a fence whatever comes.
     pub fn leaves_out(&self, local: &PartitionFacts, is_cut: bool) -> Option<Offset> {
         let is_empty = self.bytes() == 0;
-        let held = local.segments.iter().flat_map(|segment| held(segment, is_cut));
+        let verified = local.segments.iter().flat_map(|segment| held(segment, is_cut));
+        let held = verified.chain(local.segments.iter().filter_map(|segment| unread(segment, local)));
         let left_out = held.filter_map(|(first, next)| {
             if is_empty {
                 return Some(first);
@@ -30,6 +31,18 @@ impl Offer {
         });
         left_out.min()
     }
+}
+
+/// Offsets that a segment may hold of which a part cannot be read: nobody knows what verifies there, so all that was
+/// durable counts as held, and a copy that leaves some of it out is not taken for one that has it.
+fn unread(segment: &SegmentFacts, local: &PartitionFacts) -> Option<(Offset, Offset)> {
+    if segment.stop.stop() != Stop::Unreadable {
+        return None;
+    }
+    let ledger = local.ledger.known()?;
+    let marks = ledger.segments.iter().find(|marks| marks.newest.segment == segment.start)?;
+    let (first, next) = (segment.proven.next_offset, marks.newest.next_offset);
+    (first < next).then_some((first, next))
 }
 
 /// Offsets that verified batches of a segment hold, each run with one behind its last.

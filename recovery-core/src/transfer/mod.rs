@@ -12,6 +12,7 @@ mod held_here;
 mod install;
 mod offer;
 mod rebuild_plan;
+mod replaced_fence;
 mod segment_build;
 mod source;
 mod swap;

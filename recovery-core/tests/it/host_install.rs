@@ -162,7 +162,8 @@ fn n21_a_copy_that_leaves_out_what_verifies_here_is_not_taken() {
         }
         peer.restart();
         if peer.state() == Some(PartitionState::Rebuilding) {
-            peer.host.nobody_holds_gap(&peer.storage, NAMESPACE).unwrap();
+            let next = peer.host.wanted(NAMESPACE)[0].next.unwrap();
+            peer.host.nobody_holds_gap(&peer.storage, NAMESPACE, next).unwrap();
             peer.judge();
         }
         let mut offer = peer.host.offer(NAMESPACE).expect("it is served");
@@ -214,7 +215,8 @@ fn a_gap_that_a_peer_has_left_comes_with_its_copy() {
             Some(PartitionState::Rebuilding),
             "offsets that were reserved are asked for"
         );
-        peer.host.nobody_holds_gap(&peer.storage, NAMESPACE).unwrap();
+        let next = peer.host.wanted(NAMESPACE)[0].next.unwrap();
+        peer.host.nobody_holds_gap(&peer.storage, NAMESPACE, next).unwrap();
         peer.judge();
         let next = peer.host.offer(NAMESPACE).unwrap().next_offset;
         assert!(next.get() >= 100);

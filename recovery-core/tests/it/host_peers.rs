@@ -82,12 +82,32 @@ fn a_gap_is_left_only_when_nobody_held_its_offsets() {
     let wanted = world.host.wanted(NAMESPACE);
     assert_eq!((wanted.len(), wanted[0].first.get()), (1, 8));
     let next = wanted[0].next.unwrap();
-    world.host.nobody_holds_gap(&world.storage, NAMESPACE).unwrap();
+    world.host.nobody_holds_gap(&world.storage, NAMESPACE, next).unwrap();
     world.judge();
     assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6]);
     assert_eq!(world.write(NAMESPACE, 1).unwrap().get(), next.get() + 1);
     assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6, next.get()]);
-    assert_eq!(world.host.nobody_holds_gap(&world.storage, NAMESPACE).unwrap_err().code(), "wrong-state");
+    let error = world.host.nobody_holds_gap(&world.storage, NAMESPACE, next).unwrap_err();
+    assert_eq!(error.code(), "wrong-state");
+}
+
+/// I08: another replica may have promised more offsets than this one. A quorum goes on behind all of them.
+#[test]
+fn a_gap_ends_behind_what_any_replica_has_reserved() {
+    let mut world = replicated(100);
+    world.restart();
+    let next = world.host.wanted(NAMESPACE)[0].next.unwrap();
+    let further = next.checked_add(7).unwrap();
+    world.host.nobody_holds_gap(&world.storage, NAMESPACE, further).unwrap();
+    world.judge();
+    assert_eq!(world.host.offer(NAMESPACE).unwrap().next_offset, further, "{}", world.events());
+    assert_eq!(world.write(NAMESPACE, 1).unwrap().get(), further.get() + 1);
+    assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6, further.get()]);
+    let mut behind = replicated(100);
+    behind.restart();
+    behind.host.nobody_holds_gap(&behind.storage, NAMESPACE, Offset::ZERO).unwrap();
+    behind.judge();
+    assert_eq!(behind.host.offer(NAMESPACE).unwrap().next_offset, next, "no offset is given again");
 }
 
 /// A range that cannot be read is tried again, and peers are asked once that has not helped.

@@ -62,4 +62,5 @@ mod tool;
 mod track_record;
 mod transfer;
 mod transfer_hostile;
+mod transfer_marker;
 mod transfer_world;

@@ -19,7 +19,7 @@
 //! | 3 | one or two, in any way at once: damage in any file, files gone, directory gone | all are whole |
 //! | 3 | all | what is not served says so |
 //!
-//! In the fourth row five things are given up, and no others. An intact replica may wait for offsets that only those had
+//! In the fourth row six things are given up, and no others. An intact replica may wait for offsets that only those had
 //! that were hit; then nothing is claimed of the others either. And of a replica that was hit:
 //! - One of a node whose disk has lied may not be known there, not be made, be on its way out, or not get the place that
 //!   it is to be made in: what the metadata log holds nobody knows. What waits or is refused there is not given up.
@@ -28,6 +28,8 @@
 //!   operator.
 //! - One of which a file cannot be read that is no log, if only an index: no range of offsets could be asked for
 //!   instead, and a copy would be taken without knowing what it must not end before, so it stays unavailable.
+//! - One into whose directory somebody has put a file before it was made: nothing is made over it, so it stays
+//!   unavailable, and says `occupied`.
 //! - One that is served: what damage has made of it with checksums that fit cannot be told from what was written.
 
 use recovery_core::host::PartitionState;
@@ -56,6 +58,8 @@ pub struct Replica {
     pub has_files: bool,
     /// Whether a file of it that is no log cannot be read.
     pub is_unreadable: bool,
+    /// Whether somebody has put something into its directory before it was made.
+    pub is_occupied: bool,
     /// Whether what lies there ends, by the reference, behind all that any peer can give, or holds a batch that none can.
     pub holds_more: bool,
 }
@@ -100,7 +104,7 @@ fn check_meant(replica: Replica, has_peers: bool, has_intact: bool) -> Option<Vi
             Some(Violation::new(Check::I05, "a partition in the end", whole, part))
         }
         Some(PartitionState::Rebuilding) if replica.holds_more && replica.was_hit() => None,
-        Some(PartitionState::Unavailable) if replica.is_unreadable => None,
+        Some(PartitionState::Unavailable) if replica.is_unreadable || replica.is_occupied => None,
         Some(PartitionState::Refused | PartitionState::Rebuilding) => dark(Check::I05),
         Some(PartitionState::Recovering) => dark(Check::I20),
         Some(PartitionState::Unavailable | PartitionState::Created | PartitionState::Deleting) | None
@@ -135,6 +139,7 @@ mod tests {
         has_files: true,
         holds_more: false,
         is_unreadable: false,
+        is_occupied: false,
     };
     const REFUSED: Replica =
         Replica { state: Some(PartitionState::Refused), was_damaged: true, is_whole: false, ..SERVED };
@@ -154,6 +159,12 @@ mod tests {
         let stuck = Replica { state: Some(PartitionState::Unavailable), ..SERVED };
         check(&[stuck], true, Some((0, Check::I20)));
         check(&[Replica { is_unreadable: true, ..stuck }], true, None);
+        check(&[Replica { is_occupied: true, ..stuck }], true, None);
+        check(
+            &[Replica { state: Some(PartitionState::Rebuilding), is_occupied: true, ..SERVED }],
+            true,
+            Some((0, Check::I05)),
+        );
         check(&[Replica { is_whole: false, ..SERVED }], true, Some((0, Check::I05)));
     }
 

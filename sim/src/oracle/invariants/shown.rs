@@ -1,6 +1,6 @@
 //! I03 of what a host shows: a partition that is not served is never routed, never counted as held, answers nobody
 //! with a success, and has no numbers that could be read as those of an empty one; one that is served counts
-//! its messages one by one.
+//! its messages one by one; and one whose deletion was taken down is on its way out, whatever it was (F63).
 //!
 //! Asked of every partition of a node behind every step. Does not claim which state is right.
 
@@ -15,6 +15,8 @@ use crate::schedule::ErrorClass;
 pub struct Shown {
     /// The state of its newest life.
     pub state: Option<PartitionState>,
+    /// Whether its deletion was taken down, and no other life has begun.
+    pub is_deleted: bool,
     /// Lives of it that are not removed yet.
     pub lives: u64,
     /// Whether requests may be sent here.
@@ -41,6 +43,13 @@ pub fn check_shown(shown: &Shown) -> Option<Violation> {
     let state = shown.state.map_or("gone", PartitionState::code);
     let violation = |subject, expected, actual| Some(Violation::new(Check::I03, subject, expected, actual));
     let word = |is_there: bool| Value::Code(if is_there { "some" } else { "none" });
+    if shown.is_deleted && !matches!(shown.state, None | Some(PartitionState::Deleting)) {
+        return violation(
+            "a partition whose deletion was taken down",
+            Value::Code("deleting"),
+            Value::Code(state),
+        );
+    }
     if shown.is_routed != is_served {
         return violation("a route to a partition", word(is_served), word(shown.is_routed));
     }
@@ -108,6 +117,7 @@ mod tests {
     fn dark(state: PartitionState, class: ErrorClass) -> Shown {
         Shown {
             state: Some(state),
+            is_deleted: false,
             lives: 1,
             is_routed: false,
             holds: false,
@@ -147,6 +157,14 @@ mod tests {
         check(refused(), None);
         check(dark(PartitionState::Rebuilding, ErrorClass::Retriable), None);
         check(served(), None);
+    }
+
+    #[test]
+    fn what_was_deleted_is_on_its_way_out() {
+        let deleted = "a partition whose deletion was taken down";
+        check(Shown { is_deleted: true, ..refused() }, Some(deleted));
+        check(Shown { is_deleted: true, ..served() }, Some(deleted));
+        check(Shown { is_deleted: true, ..dark(PartitionState::Deleting, ErrorClass::Terminal) }, None);
     }
 
     #[test]

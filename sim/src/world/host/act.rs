@@ -285,14 +285,17 @@ impl HostWorld<'_> {
         match file {
             FileRole::MetadataLog => member.was_lied_to = true,
             FileRole::Fenced => member.node.slots[index].truth.damages.add_to_fences(),
-            FileRole::CopyLog(_) | FileRole::CopyLedger | FileRole::Complete => {
+            FileRole::CopyLog(_) | FileRole::CopyLedger => {
                 member.extras[index].was_damaged = true;
+                member.extras[index].is_copy_damaged = true;
                 if let Some(installing) = &mut member.extras[index].installing {
                     installing.was_damaged = true;
                     installing.was_lied_to = true;
                 }
             }
-            FileRole::Log(_)
+            // It says nothing that a start needs.
+            FileRole::Complete
+            | FileRole::Log(_)
             | FileRole::Index(_)
             | FileRole::IndexStaging(_)
             | FileRole::Ledger

@@ -41,7 +41,7 @@ impl HostWorld<'_> {
             self.adopt_own(m, index, sight, (&lying, is_whole), &after, tally);
         }
         let extra = &mut self.members[m].extras[index];
-        (extra.installing, extra.accepting) = (None, None);
+        (extra.installing, extra.accepting, extra.is_copy_damaged) = (None, None, false);
         let Self { members, .. } = self;
         let node = &mut members[m].node;
         let slot = &mut node.slots[index];

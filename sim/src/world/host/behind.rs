@@ -181,14 +181,16 @@ impl HostWorld<'_> {
             Disposition::Refuse(reason) => Some(reason.code()),
             Disposition::Serve | Disposition::ServeFrom { .. } | Disposition::Unavailable(_) => None,
         };
+        let gap_settled = member.extras[index].gap_settled;
+        let leaves_gap = matches!(boot.verdict.disposition, Disposition::ServeFrom { .. });
         let alone = Alone {
             is_served,
-            leaves_gap: matches!(boot.verdict.disposition, Disposition::ServeFrom { .. }),
-            is_gap_settled: member.extras[index].is_gap_settled || has_recorded_gap(boot),
+            leaves_gap,
+            is_gap_settled: gap_settled.is_some() || has_recorded_gap(boot),
             tries: look.tries,
             reason,
             has_peers: self.members.len() > 1,
-            next_offset: boot.verdict.next_offset,
+            next_offset: boot.verdict.next_offset.max(gap_settled.filter(|_| leaves_gap)),
         };
         let violation = check_alone_alike(&alone, state, statistics.code, statistics.next_offset)
             .or_else(|| crate::oracle::invariants::check_bytes_alike(&boot.after, &after));

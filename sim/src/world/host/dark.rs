@@ -6,6 +6,7 @@
 use recovery_core::host::PartitionState;
 use recovery_core::partition::PollRequest;
 use recovery_core::units::{Length, Offset};
+use recovery_core::wal::Key;
 
 use super::client::reply_of;
 use super::run::HostWorld;
@@ -45,8 +46,13 @@ impl HostWorld<'_> {
                     Reply::Messages { .. } => unreachable!("an error is no answer"),
                 }))
             };
+            // What a metadata log holds that was lied to nobody knows, and of one that is not read nothing is said. A
+            // creation that a crash cut short may have begun another life.
+            let is_own = host.newest(namespace) == Some(Key { namespace, incarnation: slot.incarnation });
+            let is_known = is_own && host.registry().is_some() && !member.was_lied_to;
             let shown = Shown {
                 state,
+                is_deleted: member.extras[index].is_deleted && is_known,
                 lives,
                 is_routed,
                 holds: holds || has_offer,

@@ -2,7 +2,7 @@
 
 use recovery_core::host::{Host, HostOptions};
 use recovery_core::partition::PartitionOptions;
-use recovery_core::units::{Durability, Namespace};
+use recovery_core::units::{Durability, Namespace, Offset};
 use recovery_core::wal::Key;
 
 use super::cluster::{Cluster, SLOW_STEPS};
@@ -23,12 +23,14 @@ pub(super) struct Extra {
     /// Whether its directory was made, by what the metadata log of its node said when it was last looked at. Before
     /// that, what lies there is half-made, and is made again instead of being judged.
     pub(super) is_made: bool,
+    /// Whether a copy beside it that is not in its place yet was damaged, in a log or its ledger.
+    pub(super) is_copy_damaged: bool,
     /// A copy that comes from a peer.
     pub(super) installing: Option<Installing>,
     /// What an operator gives up, until the partition is served again.
     pub(super) accepting: Option<Accepting>,
-    /// Whether a quorum has told this process of the node that nobody holds the offsets of its gap.
-    pub(super) is_gap_settled: bool,
+    /// Where offsets go on, once a quorum has told this process of the node that nobody holds those of its gap.
+    pub(super) gap_settled: Option<Offset>,
     /// How often in a row nothing could be said of it, since the node came up.
     pub(super) tries: u8,
     /// Whether a fault of any kind was done to it, if only to an index.

@@ -21,7 +21,7 @@ impl HostWorld<'_> {
                 slot.truth.hash(&mut hash);
                 slot.incarnation.hash(&mut hash);
                 (extra.is_deleted, extra.was_damaged, extra.is_made, extra.is_crowded).hash(&mut hash);
-                (extra.had_fault, extra.is_gap_settled, extra.tries).hash(&mut hash);
+                (extra.had_fault, extra.gap_settled, extra.tries).hash(&mut hash);
                 (extra.installing.is_some(), extra.accepting.is_some()).hash(&mut hash);
             }
             let Some(host) = &member.host else { continue };

@@ -37,6 +37,8 @@ impl HostWorld<'_> {
             || !image.fences.is_empty();
         let state = member.host.as_ref().and_then(|host| host.state(slot.header.namespace));
         let is_unreadable = has_unreadable_file(&image);
+        let statistics = member.host.as_ref().and_then(|host| host.statistics(slot.header.namespace));
+        let is_occupied = statistics.is_some_and(|statistics| statistics.code == Some("occupied"));
         Replica {
             state,
             was_damaged: extra.was_damaged,
@@ -46,6 +48,7 @@ impl HostWorld<'_> {
             has_files,
             holds_more: state == Some(PartitionState::Rebuilding) && self.holds_more(m, index, &image),
             is_unreadable,
+            is_occupied: is_occupied && extra.had_fault,
         }
     }
 

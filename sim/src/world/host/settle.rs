@@ -64,7 +64,7 @@ impl HostWorld<'_> {
     }
 
     /// Where no node serves a partition, and some wait for offsets that nobody holds, the one that holds most goes
-    /// on without them.
+    /// on without them, behind all that any of them has promised away.
     fn leave_gaps(&mut self, tally: &mut Tally) {
         for index in 0..self.schedule.world.partitions.len() {
             let namespace = self.schedule.world.partitions[index].namespace;
@@ -79,13 +79,14 @@ impl HostWorld<'_> {
                 assert!(statistics.state == PartitionState::Rebuilding, "only who waits lacks a gap");
                 host.wanted(namespace).first().and_then(|gap| Some((gap.first, gap.next?)))
             };
-            let most = (0..self.members.len()).filter_map(|m| Some((gap_of(&m)?, m))).max();
-            let Some(((first, next), m)) = most else { continue };
+            let gaps: Vec<_> = (0..self.members.len()).filter_map(|m| Some((gap_of(&m)?, m))).collect();
+            let next = gaps.iter().map(|((_, next), _)| *next).max();
+            let (Some(((first, _), m)), Some(next)) = (gaps.into_iter().max(), next) else { continue };
             self.cluster.leave_gap(key, first, next);
             let member = &mut self.members[m];
             let host = member.host.as_mut().expect("it waits");
-            host.nobody_holds_gap(&member.node.disk, namespace).expect("it waits for a gap");
-            member.extras[index].is_gap_settled = true;
+            host.nobody_holds_gap(&member.node.disk, namespace, next).expect("it waits for a gap");
+            member.extras[index].gap_settled = Some(next);
             self.do_on(m, Action::Reconcile, tally);
         }
     }

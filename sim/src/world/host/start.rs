@@ -26,7 +26,7 @@ impl HostWorld<'_> {
         self.members[m].node.is_up = true;
         self.members[m].has_sync_failed = false;
         for extra in &mut self.members[m].extras {
-            (extra.is_gap_settled, extra.tries) = (false, 0);
+            (extra.gap_settled, extra.tries) = (None, 0);
         }
         self.members[m].host = Some(self.members[m].new_host());
         self.start_host(m);

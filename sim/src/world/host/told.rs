@@ -19,7 +19,7 @@ use crate::world::look;
 impl HostWorld<'_> {
     /// Takes what a host has told, and tells the truth of it; returns the slots whose newest life was judged.
     pub(super) fn note_events(&mut self, m: usize, sight: &Sight, tally: &mut Tally) -> BTreeSet<usize> {
-        let mut judged = BTreeSet::new();
+        let (mut judged, mut made) = (BTreeSet::new(), BTreeSet::new());
         self.learn_lives(m);
         let Some(host) = &mut self.members[m].host else { return judged };
         let events = host.take_events();
@@ -57,12 +57,14 @@ impl HostWorld<'_> {
                 | HostEvent::UnknownDirectory(_)
                 | HostEvent::NotListed(_)
                 | HostEvent::Created(_)
-                | HostEvent::Made(_)
                 | HostEvent::InstallFailed { .. }
                 | HostEvent::Deleting(_)
                 | HostEvent::Deleted(_)
                 | HostEvent::DeleteFailed { .. }
                 | HostEvent::InsertRefused { .. } => {}
+                HostEvent::Made(_) => {
+                    made.insert(index);
+                }
                 HostEvent::Installed(_) => self.check_copy_taken(m, key, &events[at + 1..]),
             }
             // What is said last of a partition is what must be so now.
@@ -73,12 +75,18 @@ impl HostWorld<'_> {
                 self.check_said(m, index, sight, event);
             }
         }
+        // Where a metadata log has lost that it was made, it was made again, and not judged as it lay there.
+        judged.retain(|index| !made.contains(index));
         judged
     }
 
-    /// I19: what was put in its place is served as soon as it is judged, where no call failed.
+    /// I19: what was put in its place is served as soon as it is judged, where no call failed, and nobody has damaged it
+    /// since it was complete.
     fn check_copy_taken(&mut self, m: usize, key: Key, later: &[HostEvent]) {
-        if !self.is_calm(m) || self.members[m].was_lied_to {
+        let is_damaged = self.members[m]
+            .index_of(key.namespace)
+            .is_some_and(|index| self.members[m].extras[index].is_copy_damaged);
+        if !self.is_calm(m) || self.members[m].was_lied_to || is_damaged {
             return;
         }
         let judged = later.iter().find_map(|event| match event {

@@ -75,6 +75,7 @@ impl HostWorld<'_> {
         let replaces = look::directory(&member.node.disk, &slot.components);
         let host = member.host.as_mut().expect("the node is up");
         host.begin_install(&member.node.disk, slot.header.namespace, offer)?;
+        member.extras[index].is_copy_damaged = false;
         member.extras[index].installing =
             Some(Installing { from, truth, replaces, was_damaged, was_lied_to });
         Ok(())
