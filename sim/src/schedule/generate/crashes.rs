@@ -141,7 +141,7 @@ impl Draft<'_> {
                 None => Action::Checkpoint(partition),
             },
             Moment::Stop => Action::Stop,
-            Moment::Start | Moment::Poll | Moment::Command | Moment::Pass => {
+            Moment::Start | Moment::Poll | Moment::Command | Moment::Pass | Moment::Copy => {
                 unreachable!("the ways down name neither")
             }
         }
@@ -176,7 +176,7 @@ impl Draft<'_> {
         }
     }
 
-    fn survival(&mut self) -> Survival {
+    pub(super) fn survival(&mut self) -> Survival {
         let survive = self.survivors();
         let (fill, size) = (self.fill(), self.size());
         let mut exceptions = Vec::new();

@@ -26,8 +26,10 @@ pub(super) enum Moment {
     Poll,
     /// A command that the metadata log takes down.
     Command,
-    /// A pass, an insert, a copy from a peer, or what an operator gives up.
+    /// A pass, an insert, or what an operator gives up.
     Pass,
+    /// A copy from a peer.
+    Copy,
 }
 
 /// How often a call is aimed at, which, and about how many of it a step makes.
@@ -76,6 +78,16 @@ impl Moment {
                 (2, (Call::Remove, 8)),
                 (1, (Call::MakeDirectory, 4)),
             ],
+            // Two for each segment, and then each of the few that put the copy in its place.
+            Self::Copy => &[
+                (2, (Call::Write, 8)),
+                (3, (Call::Sync, 8)),
+                (3, (Call::SyncDirectory, 8)),
+                (3, (Call::Create, 6)),
+                (5, (Call::Rename, 4)),
+                (1, (Call::Remove, 2)),
+                (1, (Call::MakeDirectory, 1)),
+            ],
         }
     }
 
@@ -87,22 +99,22 @@ impl Moment {
             Self::Checkpoint => 3,
             Self::Retain | Self::Poll => 4,
             Self::Stop => 6,
-            Self::Start | Self::Pass => 80,
+            Self::Start | Self::Pass | Self::Copy => 80,
         }
     }
 
     /// About how many of one call a step makes; 0 for none.
     const fn count_most(self, call: Call) -> u32 {
         match (self, call) {
-            (Self::Start | Self::Pass, Call::Open | Call::Read) => 16,
-            (Self::Start | Self::Pass, Call::Write | Call::Sync | Call::Length)
-            | (Self::Pass, Call::SyncDirectory | Call::Remove) => 8,
+            (Self::Start | Self::Pass | Self::Copy, Call::Open | Call::Read) => 16,
+            (Self::Start | Self::Pass | Self::Copy, Call::Write | Call::Sync | Call::Length)
+            | (Self::Pass | Self::Copy, Call::SyncDirectory | Call::Remove) => 8,
             (
                 Self::Start,
                 Call::Create | Call::SyncDirectory | Call::DropCache | Call::List | Call::Rename | Call::Lock,
             )
             | (
-                Self::Pass,
+                Self::Pass | Self::Copy,
                 Call::Create
                 | Call::DropCache
                 | Call::List

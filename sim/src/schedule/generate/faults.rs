@@ -187,7 +187,9 @@ impl Draft<'_> {
             }
             Aim::Superblock => {
                 let field = self.tape.pick(STREAM, &SuperblockField::ALL);
-                (Target::Superblock { partition, slot: Slot::A, field: Some(field) }, field.span())
+                // Only a host writes the other one.
+                let slot = if self.has_hosts { self.tape.pick(STREAM, &[Slot::A, Slot::B]) } else { Slot::A };
+                (Target::Superblock { partition, slot, field: Some(field) }, field.span())
             }
             Aim::Batch | Aim::Raw => {
                 let width_bytes = narrow(written.bytes());

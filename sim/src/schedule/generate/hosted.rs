@@ -16,11 +16,13 @@ const STREAM: Stream = Stream::Host;
 
 /// How many of 1000 steps of a host have a crash inside, where nodes go down inside steps at all.
 const CRASH_SHARE: u32 = 150;
+/// Most stories of a world.
+const STORIES_MOST: u32 = 2;
 
 /// What the generator knows of a node.
 #[derive(Clone, Copy)]
-struct NodeBook {
-    is_up: bool,
+pub(super) struct NodeBook {
+    pub(super) is_up: bool,
     has_page_cache: bool,
 }
 
@@ -41,7 +43,14 @@ enum Deed {
     AcceptLoss,
     Link,
     Transfer,
+    Story,
     Down,
+}
+
+/// What a world may still go through.
+struct Left {
+    downs: u32,
+    stories: u32,
 }
 
 impl Draft<'_> {
@@ -51,14 +60,14 @@ impl Draft<'_> {
         let last_batch = self.batches_end;
         let at = self.pick_partition(Stream::Workload);
         self.append_and_flush(at, last_batch);
-        let mut downs = 1 + self.draw_downs();
+        let mut left = Left { downs: 1 + self.draw_downs(), stories: STORIES_MOST };
         let rounds = self.tape.range(STREAM, 8, 8 + 2 * self.shape.actions);
         for _ in 0..rounds {
             let node = self.tape.index(STREAM, nodes.len());
             self.node = NodeId(u8::try_from(node).expect("a world has few nodes"));
             self.has_page_cache = nodes[node].has_page_cache;
             if nodes[node].is_up {
-                if self.deed_of_host(&mut downs) {
+                if self.deed_of_host(&nodes, &mut left) {
                     nodes[node] = NodeBook { is_up: false, has_page_cache: self.has_page_cache };
                 }
             } else if self.come_up_with_host() {
@@ -88,7 +97,7 @@ impl Draft<'_> {
     }
 
     /// One thing that happens to a node that is up; says whether it is down behind it.
-    fn deed_of_host(&mut self, downs: &mut u32) -> bool {
+    fn deed_of_host(&mut self, nodes: &[NodeBook], left: &mut Left) -> bool {
         let at = self.pick_partition(STREAM);
         let partition = self.books[at].namespace();
         let last_batch = self.batches_end;
@@ -109,7 +118,8 @@ impl Draft<'_> {
             (2 - has_peers, Deed::AcceptLoss),
             (2 * has_peers, Deed::Link),
             (3 * has_peers, Deed::Transfer),
-            (if *downs > 0 { 6 } else { 0 }, Deed::Down),
+            (self.swarm.weight(Habit::Stories, 4 * left.stories.min(1)), Deed::Story),
+            (6 * left.downs.min(1), Deed::Down),
         ];
         match self.tape.weighted(STREAM, &deeds) {
             Deed::AppendAndFlush => self.append_and_flush(at, last_batch),
@@ -137,12 +147,16 @@ impl Draft<'_> {
             }
             Deed::Transfer => {
                 let from = NodeId(self.tape.pick(STREAM, &[0, 1, 2]));
-                let is_down = self.of_host(Action::Transfer { partition, from }, Moment::Pass);
+                let is_down = self.of_host(Action::Transfer { partition, from }, Moment::Copy);
                 self.spoil_wire();
                 return is_down;
             }
+            Deed::Story => {
+                left.stories -= 1;
+                return self.story(nodes);
+            }
             Deed::Down => {
-                *downs -= 1;
+                left.downs -= 1;
                 self.go_down();
                 return true;
             }

@@ -7,7 +7,7 @@
 //!
 //! In reading order: [`knobs`] (what a run chooses), `shape` (how large), `swarm` (which kinds of trouble
 //! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`
-//! and `host`, each drawing from its own stream; `hosted` and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
+//! and `host`, each drawing from its own stream; `hosted`, `stories` and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
 
 mod book;
 mod crashes;
@@ -20,6 +20,7 @@ mod hosted;
 mod image;
 pub mod knobs;
 mod shape;
+mod stories;
 mod swarm;
 mod wire;
 mod workload;
@@ -33,7 +34,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 4;
+pub const GENERATOR: u32 = 5;
 
 /// The schedule that a tape spells.
 ///

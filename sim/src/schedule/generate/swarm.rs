@@ -36,6 +36,8 @@ pub(super) enum Habit {
     FarOffsets,
     /// Batches that nobody of ours wrote are put in (unlimited only).
     Plant,
+    /// Hosts go through what takes several steps in a row.
+    Stories,
 }
 
 /// What a world has of everything.

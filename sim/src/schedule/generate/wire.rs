@@ -18,6 +18,8 @@ const STREAM: Stream = Stream::Wire;
 const SHARE: u32 = 300;
 /// How many of 1000 nodes that are down find something damaged beside their partitions.
 const BESIDE_SHARE: u32 = 100;
+/// About how long the text is that says that a copy is complete, up to the name of the fence.
+const MARKER_BYTES: u64 = 120;
 
 impl Draft<'_> {
     /// What lies beside the partitions of a node that is down may be damaged too: a copy from a peer, what was set aside,
@@ -42,6 +44,18 @@ impl Draft<'_> {
         let position = self.tape.range(STREAM, 0, 600);
         let mut fault = Fault::new(kind, Target::File { partition, file, position, length: Some(8) });
         fault.edit = (kind == FaultKind::BitFlip).then_some(Edit::Bit(3));
+        self.push(Action::Fault { fault, cached: false });
+    }
+
+    /// What says that a copy is complete may be damaged before a start has put the copy in its place.
+    pub(super) fn spoil_marker(&mut self, at: usize) {
+        let partition = self.books[at].namespace();
+        let kinds = [(4, FaultKind::BitFlip), (1, FaultKind::Zeroed)];
+        let kind = self.tape.weighted(STREAM, &kinds);
+        let position = self.tape.range(STREAM, 0, MARKER_BYTES - 1);
+        let target = Target::File { partition, file: FileRole::Complete, position, length: Some(1) };
+        let mut fault = Fault::new(kind, target);
+        fault.edit = (kind == FaultKind::BitFlip).then_some(Edit::Bit(0));
         self.push(Action::Fault { fault, cached: false });
     }
 

@@ -53,13 +53,13 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 4
+generator 5
 mixed 73e94b84c6b820bb
 small 64ac13a33726c254
 medium 104d7e15a6b74d2b
 large 75196fb09206aaec
-three nodes 19f06554a1bb86d5
-mixed replicas 6186c04ef1ae8126
+three nodes cb5fad9914273ad7
+mixed replicas 023bc937aa8148d8
 ";
 
 #[test]
