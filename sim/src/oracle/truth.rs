@@ -205,11 +205,14 @@ impl Truth {
         self.writes.iter().rev().find(|write| write.batch == Some(batch))
     }
 
-    /// The living write that begins at `base`, if there is one.
-    pub fn living_at(&self, base: Offset) -> Option<usize> {
-        self.writes.iter().rposition(|write| {
+    /// The living write that begins at `base`: the one of just these bytes, or else another, if there is one. A batch of
+    /// no messages shares its offset with the one behind it.
+    pub fn living_at(&self, base: Offset, bytes: &[u8]) -> Option<usize> {
+        let lives = |write: &Write| {
             write.base == base && matches!(write.life, Life::Acknowledged | Life::Adopted | Life::Buffered)
-        })
+        };
+        let same = self.writes.iter().rposition(|write| lives(write) && self.bytes_of(write) == bytes);
+        same.or_else(|| self.writes.iter().rposition(lives))
     }
 
     /// Tells what a start serves, `lying` in order, where `before` lay when it looked. Batches that are

@@ -91,7 +91,10 @@ fn not_written(case: &Case, lying: &Lying<'_>) -> Option<Violation> {
             && write.life == Life::Retained
             && case.may_be_served(write)
     });
-    if case.truth.living_at(lying.base).is_some_and(is_it) || is_back || case.is_proven(lying.segment, end) {
+    if case.truth.living_at(lying.base, lying.bytes).is_some_and(is_it)
+        || is_back
+        || case.is_proven(lying.segment, end)
+    {
         return None;
     }
     let (written, another) = (Value::Code("as written"), Value::Code("another"));

@@ -1,4 +1,4 @@
-//! What a client's call must leave true, asked right behind it (I03, I08, I14, I15).
+//! What a client's call must leave true, asked right behind it (I03, I08, I12, I14, I15).
 //!
 //! Promises: nothing here changes the world. Leaves out: starts, which are judged apart.
 
@@ -10,13 +10,13 @@ use super::serve::Answer;
 use crate::disk::{Event as DiskEvent, Node, SimDisk, View};
 use crate::oracle::Violation;
 use crate::oracle::invariants::{
-    FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_ledger_behind_failed_sync,
-    check_own_offsets, check_promise_durable, check_success, failed_sync,
+    Cursor, FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_cursor,
+    check_ledger_behind_failed_sync, check_own_offsets, check_promise_durable, check_success, failed_sync,
 };
 use crate::schedule::Action;
 use recovery_core::format::FileName;
 use recovery_core::storage::Call;
-use recovery_core::units::Offset;
+use recovery_core::units::{Length, Offset};
 
 /// What was known of a partition before a client's call.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,7 @@ impl World<'_> {
         violations.extend(check_success(asked.is_served, answer == Answer::Done));
         let new = asked.writes..slot.truth.writes().len();
         violations.extend(new.filter_map(|write| check_own_offsets(&slot.truth, write)));
+        violations.extend(self.behind_the_cursor(asked));
         violations.extend(self.behind_a_failed_sync(asked, answer));
         if self.failed_sync(asked.index).is_some() {
             let slot = &mut self.node.slots[asked.index];
@@ -56,6 +57,21 @@ impl World<'_> {
         }
         self.fail_call(asked, violations);
         self.check_promises(asked);
+    }
+
+    /// I12: the log ends where its writer goes on, unless that has ended all writing, or damage has made of the log what
+    /// it is.
+    fn behind_the_cursor(&self, asked: Asked) -> Option<Violation> {
+        let slot = &self.node.slots[asked.index];
+        let Service::Serving(writer) = &slot.service else { return None };
+        if writer.poisoned_by().is_some() || !slot.truth.damages.is_empty() {
+            return None;
+        }
+        let last = writer.chain().segments().last()?;
+        let disk = &self.node.disk;
+        let log = look::file(disk, &slot.components, &FileName::log(last.start));
+        let length = log.map(|log| Length::new(disk.length_of(log, View::Visible)));
+        check_cursor(Cursor { segment: last.start, position: last.end }, length)
     }
 
     /// I14: what has just been promised is in every crash state.

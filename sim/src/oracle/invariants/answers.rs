@@ -66,7 +66,7 @@ fn check_batches(view: &AnswerView<'_>, batches: &[Answered<'_>]) -> Option<Viol
 }
 
 fn check_batch(view: &AnswerView<'_>, batch: &Answered<'_>, goes_on: bool) -> Option<Violation> {
-    let written = view.truth.living_at(batch.base).map(|index| &view.truth.writes()[index]);
+    let written = view.truth.living_at(batch.base, batch.bytes).map(|index| &view.truth.writes()[index]);
     let is_same = written.is_some_and(|write| view.truth.bytes_of(write) == batch.bytes);
     // Behind a gap the next offset is where a batch was acknowledged.
     let is_due = goes_on || written.is_some_and(is_acknowledged);

@@ -1,4 +1,4 @@
-//! I12: file length = recovered length = writer cursor.
+//! I12: file length = recovered length = writer cursor, behind a start and behind every call of a client.
 
 use recovery_core::decide::{Action, Verdict};
 use recovery_core::observe::PartitionFacts;
@@ -46,6 +46,17 @@ pub fn check_lengths(
         expect(cursor.segment, "writer cursor", length.into(), cursor.position.as_length().into());
     }
     violations
+}
+
+/// Compares the log that a writer appends to with the writer, behind a call of a client: nothing is written ahead of a
+/// flush, and what a call has written that failed is taken back (F11).
+pub fn check_cursor(cursor: Cursor, log: Option<Length>) -> Option<Violation> {
+    let expected = cursor.position.as_length();
+    if log == Some(expected) {
+        return None;
+    }
+    let violation = Violation::new(Check::I12, "log length behind a call", expected.into(), log.into());
+    Some(violation.in_segment(cursor.segment))
 }
 
 fn log_length(image: &Image, segment: SegmentStart) -> Option<Length> {

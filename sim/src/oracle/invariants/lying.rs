@@ -25,7 +25,7 @@ pub fn check_lying(
     }
     let mut expected: Option<Offset> = None;
     for batch in lying {
-        let lives = truth.living_at(batch.base).map(|index| &truth.writes()[index]);
+        let lives = truth.living_at(batch.base, batch.bytes).map(|index| &truth.writes()[index]);
         let is_written = lives.is_some_and(|write| truth.bytes_of(write) == batch.bytes);
         // A floor that may not be durable may come back with what it had let go of.
         let is_back = truth.is_floor_doubtful

@@ -44,7 +44,7 @@ pub use failed_sync::{
 pub use index_agrees::check_indexes;
 pub use installed::{check_installed, check_taken};
 pub use interrupted::check_interrupted;
-pub use lengths::{Cursor, check_lengths, recovered_lengths};
+pub use lengths::{Cursor, check_cursor, check_lengths, recovered_lengths};
 pub use linear_work::{STEPS_SPARE, check_ends, check_work, steps_max};
 pub use lying::check_lying;
 pub use more_damage::{check_more_damage, is_known_throughout};

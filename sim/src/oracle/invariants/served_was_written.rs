@@ -51,7 +51,7 @@ pub fn adopted_strangers(view: &BootView<'_>) -> Vec<Stranger> {
     let _is_whole = for_each(&view.after.directory, view.facts, |lying| {
         let is_known = view
             .truth
-            .living_at(lying.base)
+            .living_at(lying.base, lying.bytes)
             .is_some_and(|index| view.truth.bytes_of(&view.truth.writes()[index]) == lying.bytes);
         if !is_known && is_indistinguishable(view, &lying, next) {
             strangers.push(Stranger::of(&lying));
@@ -62,7 +62,7 @@ pub fn adopted_strangers(view: &BootView<'_>) -> Vec<Stranger> {
 }
 
 fn check_batch(view: &BootView<'_>, lying: &Lying<'_>, next: Option<Offset>) -> Option<Violation> {
-    let is_written = view.truth.living_at(lying.base).is_some_and(|index| {
+    let is_written = view.truth.living_at(lying.base, lying.bytes).is_some_and(|index| {
         let write = &view.truth.writes()[index];
         view.truth.bytes_of(write) == lying.bytes
     });

@@ -8,8 +8,8 @@ use recovery_core::units::{Length, Offset, Position, SegmentStart};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
-    Cursor, SecondRun, check_lengths, check_nonzero_bytes, check_recover_twice, check_refused_untouched,
-    check_verified_bytes,
+    Cursor, SecondRun, check_cursor, check_lengths, check_nonzero_bytes, check_recover_twice,
+    check_refused_untouched, check_verified_bytes,
 };
 use crate::oracle::specimen::{Directory, ONE, batch, batches, entries};
 use crate::oracle::{Content, Fence, FileImage, Forgotten, Image, ImageEntry, PartitionImage, Violation};
@@ -348,6 +348,13 @@ fn file_length_recovered_length_and_writer_cursor_are_one_number() {
             "I12: segment 0: writer cursor should be 1128 and is 712",
         ],
     );
+    let behind_a_call = |length: Option<u64>| {
+        let cursor = Cursor { segment: start, position: Position::new(712) };
+        check_cursor(cursor, length.map(Length::new)).into_iter().collect::<Vec<_>>()
+    };
+    check(behind_a_call(Some(712)), &[]);
+    check(behind_a_call(Some(1128)), &["I12: segment 0: log length behind a call should be 712 and is 1128"]);
+    check(behind_a_call(None), &["I12: segment 0: log length behind a call should be 712 and is none"]);
     check(
         check_lengths(&image, &[(SegmentStart::new(5), Length::new(0))], cursor(711)),
         &[

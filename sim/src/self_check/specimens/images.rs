@@ -9,8 +9,8 @@ use super::making::{
     NAMESPACE, PROVEN, SEGMENT, cut, cutting, damaged, damaged_log, partition, served, verdict,
 };
 use crate::oracle::invariants::{
-    Cursor, SecondRun, check_lengths, check_nonzero_bytes, check_recover_twice, check_refused_untouched,
-    check_settling, check_verified_bytes,
+    Cursor, SecondRun, check_cursor, check_lengths, check_nonzero_bytes, check_recover_twice,
+    check_refused_untouched, check_settling, check_verified_bytes,
 };
 use crate::oracle::reference::{agrees, recover};
 use crate::oracle::{Check, PartitionImage};
@@ -55,9 +55,11 @@ pub(super) fn recover_twice() -> Result<String, String> {
 
 pub(super) fn lengths() -> Result<String, String> {
     let length = Length::new(PROVEN as u64);
-    let cursor = Some(Cursor { segment: SEGMENT, position: length.as_position() });
-    let check = |image: PartitionImage| check_lengths(&image.directory, &[(SEGMENT, length)], cursor);
-    judge(Check::I12, [check(damaged())], [check(cut(&[]))])
+    let cursor = Cursor { segment: SEGMENT, position: length.as_position() };
+    let check = |image: PartitionImage| check_lengths(&image.directory, &[(SEGMENT, length)], Some(cursor));
+    let behind_a_call = |length| check_cursor(cursor, Some(length)).into_iter().collect();
+    let longer = Length::new(PROVEN as u64 + 1);
+    judge(Check::I12, [check(damaged()), behind_a_call(longer)], [check(cut(&[])), behind_a_call(length)])
 }
 
 /// Without a ledger noise at the end is cut and the rest served; a batch behind it, which continues the

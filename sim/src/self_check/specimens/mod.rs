@@ -111,7 +111,7 @@ mod tests {
         "I09: next offset of a second run should be 3 and is 2; and 1 more",
         "I10: the verdict behind a crash in recovery should be serve and is overlap; and 4 more",
         "I11: 00000000000000000000.log: bytes 0 to 712: after a power loss should be whole and is of other bytes; and 1 more",
-        "I12: segment 0: log length should be 712 and is 1108",
+        "I12: segment 0: log length should be 712 and is 1108; and 1 more",
         "I13: a clean crash over a ledger should be served and is overlap; and 1 more",
         "I14: segment 0: bytes 356 to 712: a batch at its acknowledgement should be whole and is shorter",
         "I15: the answer to a call whose sync failed should be an error and is success; and 4 more",
