@@ -160,7 +160,7 @@ mod tests {
             let words = Stream::ALL.map(|stream| match stream {
                 Stream::Swarm => swarm.clone(),
                 Stream::Workload => workload.clone(),
-                Stream::Faults | Stream::Crashes | Stream::Host | Stream::Checks | Stream::Wire => {
+                Stream::Faults | Stream::Crashes | Stream::Host | Stream::Checks | Stream::Wire | Stream::Rare => {
                     Vec::new()
                 }
             });

@@ -106,9 +106,13 @@ impl<'a> Draft<'a> {
     fn live_through(&mut self, mut downs: u32) {
         while downs > 0 {
             self.write_phase(downs);
-            self.go_down();
-            downs -= 1;
-            self.come_up(&mut downs);
+            if downs > 1 && self.world.regime == Regime::Unlimited && self.outdate_a_seal() {
+                downs -= 2;
+            } else {
+                self.go_down();
+                downs -= 1;
+                self.come_up(&mut downs);
+            }
             self.look();
         }
         self.write_phase(0);
@@ -118,6 +122,9 @@ impl<'a> Draft<'a> {
     /// Starts, perhaps with crashes inside, until a start goes through.
     fn come_up(&mut self, downs: &mut u32) {
         self.suffer();
+        if self.world.regime == Regime::Unlimited {
+            self.befall();
+        }
         while *downs > 0 && self.swarm.has(Habit::CrashInRecovery) && self.tape.chance(Stream::Crashes, 400) {
             self.crash_in_recovery();
             *downs -= 1;

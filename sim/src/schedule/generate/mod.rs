@@ -6,8 +6,8 @@
 //! step names will be there when it runs: offsets and segments are the generator's own estimate.
 //!
 //! In reading order: [`knobs`] (what a run chooses), `shape` (how large), `swarm` (which kinds of trouble
-//! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`
-//! and `host`, each drawing from its own stream; `hosted`, `stories` and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
+//! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`,
+//! `host` and `rare`, each drawing from its own stream; `hosted`, `stories` and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
 
 mod book;
 mod crashes;
@@ -19,6 +19,7 @@ mod host;
 mod hosted;
 mod image;
 pub mod knobs;
+mod rare;
 mod shape;
 mod stories;
 mod swarm;
@@ -34,7 +35,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 5;
+pub const GENERATOR: u32 = 6;
 
 /// The schedule that a tape spells.
 ///

@@ -53,13 +53,13 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 5
-mixed 73e94b84c6b820bb
-small 64ac13a33726c254
-medium 104d7e15a6b74d2b
-large 75196fb09206aaec
+generator 6
+mixed e22c59f14340f921
+small a3df9599d0cf780c
+medium 3739035a9bdadb11
+large 44c8964a948a20b1
 three nodes cb5fad9914273ad7
-mixed replicas 023bc937aa8148d8
+mixed replicas f4b19b26b142aa5f
 ";
 
 #[test]
