@@ -303,3 +303,24 @@ fn a_crash_anywhere_leaves_the_old_directory_or_the_new_one() {
         }
     }
 }
+
+/// N21, I05: nobody knows what verifies in a log of which a part cannot be read, so all that was durable counts as held.
+#[test]
+fn a_copy_that_leaves_out_what_cannot_be_read_here_is_not_taken() {
+    let peer = replica(6);
+    let mut world = replica(4);
+    world.storage.make_unreadable(Some(&log_path()));
+    world.restart();
+    while world.state() == Some(PartitionState::Unavailable) {
+        world.host.retry();
+        world.judge();
+    }
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding), "{}", world.events());
+    let mut offer = peer.host.offer(NAMESPACE).expect("it is served");
+    offer.segments.remove(0);
+    let error = world.host.begin_install(&world.storage, NAMESPACE, offer).unwrap_err();
+    assert_eq!(error.code(), "offer-leaves-out", "{error}");
+    let whole = peer.host.offer(NAMESPACE).expect("it is served");
+    world.host.begin_install(&world.storage, NAMESPACE, whole).unwrap();
+    assert!(world.host.is_installing(NAMESPACE));
+}
