@@ -11,10 +11,11 @@ use crate::kernel;
 const EXITS: &str = "\
 Exit status:
   0    all held
-  1    a check failed, or an expectation did
+  1    a check failed, an expectation did, a planted bug lives, or a verdict moved
   2    the command line, a file or a token is wrong
   3    one schedule gave two digests
-  4    nothing ran, or can be tried here; a goal was missed; what was to be shrunk does not fail
+  4    nothing ran, or can be tried here; a goal was missed; a shard or a part of a sweep is missing;
+       what was to be shrunk does not fail
   70   a bug of the harness itself
   130  interrupted; what was found is kept and reported";
 

@@ -35,6 +35,10 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         // Whoever reads has gone: nobody is left to be told.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Held.into(),
-        Err(_) => Exit::Harness.into(),
+        // A full disk, a folder that may not be written to: the message of the system says which.
+        Err(error) => {
+            anstream::eprintln!("error: what the program shows or keeps could not be written: {error}");
+            Exit::Usage.into()
+        }
     }
 }
