@@ -8,7 +8,7 @@ use recovery_core::units::Namespace;
 use super::cluster::{Cluster, Command};
 use super::member::Member;
 use super::sight::Sight;
-use super::slices::slice_bytes;
+use super::slices::{SLICES_MAX, slice_bytes, to_the_end};
 use super::wire::Wire;
 use crate::disk::{Disturbance, Event as DiskEvent, Geometry, Injection, SimDisk, Snapshot};
 use crate::oracle::{Check, Value, Violation, judge};
@@ -181,21 +181,22 @@ impl<'a> HostWorld<'a> {
             host.queue_insert(slot.header.namespace).expect("it was created");
         }
         let limit = slice_bytes(self.schedule);
-        while host.apply_inserts(&member.node.disk, &mut self.workspace, limit) == Progress::More {
+        let has_ended = to_the_end(|| {
+            if host.apply_inserts(&member.node.disk, &mut self.workspace, limit) == Progress::Done {
+                return Progress::Done;
+            }
             for slot in &member.node.slots {
                 let Some(frontier) = slot.header.superblock_frontier else { continue };
-                let is_bare = look::file(
-                    &member.node.disk,
-                    &slot.components,
-                    &recovery_core::format::SuperblockSlot::A.name(),
-                )
-                .is_none();
+                let file = recovery_core::format::SuperblockSlot::A.name();
+                let is_bare = look::file(&member.node.disk, &slot.components, &file).is_none();
                 if is_bare && look::directory(&member.node.disk, &slot.components).is_some() {
                     look::lay_superblock(&member.node.disk, &slot.components, frontier)
                         .expect("a disk without faults takes a superblock");
                 }
             }
-        }
+            Progress::More
+        });
+        assert!(has_ended, "partitions are made within {SLICES_MAX} slices");
     }
 
     pub(super) fn do_step(&mut self, step: &Step, tally: &mut Tally) {
