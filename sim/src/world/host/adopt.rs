@@ -9,7 +9,7 @@ use super::run::HostWorld;
 use super::sight::Sight;
 use crate::oracle::invariants::{check_installed, check_kept, check_lying};
 use crate::oracle::served_log::{Lying, for_each_in};
-use crate::oracle::truth::{Truth, Write};
+use crate::oracle::truth::{Life, Truth, Write};
 use crate::oracle::{Check, PartitionImage, Value, Violation};
 use crate::run::tally::Tally;
 use crate::world::look;
@@ -86,8 +86,10 @@ impl HostWorld<'_> {
 
     /// A copy from a peer has taken the place of what was here (I19).
     fn adopt_copy(&mut self, m: usize, index: usize, lying: &[Lying<'_>]) {
-        let installing = self.members[m].extras[index].installing.take().expect("a copy came from somewhere");
+        let mut installing =
+            self.members[m].extras[index].installing.take().expect("a copy came from somewhere");
         let slot = &self.members[m].node.slots[index];
+        take_planted(&mut installing.truth, &slot.truth, lying);
         let namespace = slot.header.namespace;
         let excused = installing.was_lied_to || self.members[m].was_lied_to;
         let key = self.members[m].key(index);
@@ -139,5 +141,20 @@ impl HostWorld<'_> {
         let violation = Violation::new(Check::I08, "the next offset", owed.into(), next.into());
         let namespace = slot.header.namespace;
         self.fail(Some(namespace), violation, "boot", None);
+    }
+}
+
+/// What somebody has planted into a copy since it was complete lies there like what was offered, and nothing tells
+/// the two apart.
+fn take_planted(source: &mut Truth, own: &Truth, lying: &[Lying<'_>]) {
+    for write in own.writes().iter().filter(|write| write.life == Life::Planted) {
+        let bytes = own.bytes_of(write);
+        let lies_in = |batch: &Lying<'_>| batch.base == write.base && batch.bytes == bytes;
+        let is_offered =
+            source.writes().iter().any(|other| other.base == write.base && source.bytes_of(other) == bytes);
+        if lying.iter().any(lies_in) && !is_offered {
+            let place = (write.segment, write.position);
+            source.append(write.batch, (write.base, write.next), place, bytes, Life::Planted);
+        }
     }
 }
