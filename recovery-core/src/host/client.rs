@@ -89,6 +89,7 @@ impl ClientError {
             Self::Poll(error) => error.code(),
             Self::Superblock(SuperblockError::Io(_)) => "superblock-io",
             Self::Superblock(SuperblockError::Blocked { .. }) => "superblock-blocked",
+            Self::Superblock(SuperblockError::Exhausted) => "superblock-exhausted",
         }
     }
 
@@ -100,7 +101,8 @@ impl ClientError {
             | Self::Refused(_)
             | Self::Host(HostError::MetadataRefused(_) | HostError::NoSuchPartition { .. })
             | Self::Writer(WriterError::Rejected(_) | WriterError::GapNeedsLedger { .. })
-            | Self::Poll(PollError::Damaged { .. }) => Status::Terminal,
+            | Self::Poll(PollError::Damaged { .. })
+            | Self::Superblock(SuperblockError::Exhausted) => Status::Terminal,
             Self::NotMade
             | Self::Recovering
             | Self::Unavailable(_)
@@ -108,7 +110,7 @@ impl ClientError {
             | Self::Host(_)
             | Self::Writer(WriterError::Io(_) | WriterError::Poisoned { .. })
             | Self::Poll(PollError::Io(_))
-            | Self::Superblock(_) => Status::Retriable,
+            | Self::Superblock(SuperblockError::Io(_) | SuperblockError::Blocked { .. }) => Status::Retriable,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::rebuilding::{RebuildCause, Rebuilding};
 use super::slot::SlotState;
 use super::{Host, HostError, HostEvent, directory};
 use crate::format::partition_components;
-use crate::observe::{PartitionFacts, Progress, SuperblockState, Workspace};
+use crate::observe::{PartitionFacts, Progress, SuperblockIdentity, SuperblockState, Workspace};
 use crate::storage::{LockMode, PartitionDirectory, Storage, StorageError, exact};
 use crate::transfer::{Install, InstallError, InstallOptions, Offer, Source};
 use crate::units::{Namespace, Offset};
@@ -102,7 +102,9 @@ impl<S: Storage> Host<S> {
         if let Some(given_up) = rebuilding.installing.take() {
             given_up.close(storage);
         }
-        rebuilding.installing = Some(Box::new(begin(storage, &key, slot.entry, rebuilding, offer)?));
+        let identity = self.options.superblock;
+        let begun = begin(storage, &key, slot.entry, rebuilding, offer, identity)?;
+        rebuilding.installing = Some(Box::new(begun));
         Ok(())
     }
 
@@ -162,6 +164,7 @@ fn begin<S: Storage>(
     entry: Entry,
     rebuilding: &Rebuilding<S>,
     offer: Offer,
+    identity: Option<SuperblockIdentity>,
 ) -> Result<Installing<S>, HostError> {
     let parent = directory::make_parent(storage, key.namespace).map_err(HostError::Io)?;
     let old = match lock_old(storage, key.namespace) {
@@ -175,6 +178,7 @@ fn begin<S: Storage>(
         namespace: key.namespace,
         incarnation: key.incarnation,
         durability: entry.durability,
+        superblock: identity,
         why: why(&rebuilding.cause),
     };
     let install = Install::new(offer, rebuilding.facts.as_deref(), options);

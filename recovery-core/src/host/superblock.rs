@@ -24,6 +24,10 @@ pub enum SuperblockError {
         /// The failure that did it.
         cause: StorageError,
     },
+    /// The newest record has the last sequence number that there is, which only damage can have given it: none can be
+    /// written that a later start would take for newer.
+    #[error("the superblock was not written: its newest record has the last sequence number there is")]
+    Exhausted,
 }
 
 /// The writer of one partition's superblock.
@@ -100,7 +104,7 @@ impl SuperblockWriter {
             Some(SuperblockSlot::A) => SuperblockSlot::B,
             Some(SuperblockSlot::B) | None => SuperblockSlot::A,
         };
-        let sequence = self.newest.sequence.checked_add(1).expect("nobody writes a slot so often");
+        let sequence = self.newest.sequence.checked_add(1).ok_or(SuperblockError::Exhausted)?;
         let record = Superblock { sequence, offset_frontier: frontier, ..self.newest };
         replace(storage, directory, slot, &record).map_err(SuperblockError::Io)?;
         if let Err(cause) = storage.sync_directory(directory) {

@@ -21,6 +21,13 @@ pub struct SuperblockIdentity {
     pub replica_count: u8,
 }
 
+impl SuperblockIdentity {
+    /// What a superblock says that it belongs to.
+    pub const fn of(record: &Superblock) -> Self {
+        Self { cluster: record.cluster, replica: record.replica, replica_count: record.replica_count }
+    }
+}
+
 /// One slot as it was found.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
@@ -60,11 +67,7 @@ pub(crate) fn read<S: Storage>(
         return Ok(SuperblockState::Unreadable { slot, length });
     }
     let Some((slot, record)) = newest else { return Ok(SuperblockState::None) };
-    let found = SuperblockIdentity {
-        cluster: record.cluster,
-        replica: record.replica,
-        replica_count: record.replica_count,
-    };
+    let found = SuperblockIdentity::of(&record);
     if identity.is_some_and(|expected| expected != found) {
         return Ok(SuperblockState::Mismatch { slot });
     }

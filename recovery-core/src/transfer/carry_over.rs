@@ -1,26 +1,29 @@
 //! Copies what is this node's own from the old directory into its replacement: superblock and consumers' offsets.
 //!
-//! Promises: each file is durable before this is done; a superblock slot that does not verify stays behind, in the
-//! fence. Leaves out: logs, indexes and ledger, which the replacement has of its own.
+//! Promises: each file is durable before this is done; a superblock slot that does not verify, or is of another cluster
+//! or replica, stays behind, in the fence. Leaves out: logs, indexes and ledger, which the replacement has of its own.
 
 use crate::format::{FileName, SuperblockSlot};
-use crate::observe::read_superblock;
+use crate::observe::{SuperblockIdentity, read_superblock};
 use crate::storage::{Access, EntryKind, Errno, Name, Storage, StorageError, exact};
 
 /// How deep directories of offsets are followed.
 const DEPTH_MAX: usize = 4;
 
-/// Copies the superblock slots that verify.
+/// Copies the superblock slots that verify and are of `identity`, where that is known.
 pub(super) fn superblocks<S: Storage>(
     storage: &S,
     old: &S::Directory,
     new: &S::Directory,
+    identity: Option<SuperblockIdentity>,
     scratch: &mut [u8],
 ) -> Result<(), StorageError> {
     for slot in [SuperblockSlot::A, SuperblockSlot::B] {
         match read_superblock(storage, old, slot) {
-            Ok(Some(_)) => copy_file(storage, old, new, &slot.name(), scratch)?,
-            Ok(None) => {}
+            Ok(Some(record)) if identity.is_none_or(|own| own == SuperblockIdentity::of(&record)) => {
+                copy_file(storage, old, new, &slot.name(), scratch)?;
+            }
+            Ok(Some(_) | None) => {}
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }

@@ -57,7 +57,24 @@ pub(super) fn write<S: Storage>(storage: &S, sibling: &S::Directory, text: &str)
     storage.sync_directory(sibling)
 }
 
-/// Takes the file away, durably, if it is there: what is in the directory is no replacement any more.
+/// Takes the file away, durably, if it is there: what is in the directory called `name` is no replacement any more. That
+/// it has its name is made durable first: whoever gave it that name may have gone down before it was, and a copy that
+/// says no more that it is complete and has only its old name is one that nobody takes.
+fn confirm<S: Storage>(
+    storage: &S,
+    parent: &S::Directory,
+    directory: &S::Directory,
+) -> Result<(), StorageError> {
+    match exact::uninterrupted(|| storage.open(directory, &FileName::complete(), Access::Read)) {
+        Ok(file) => storage.close(file),
+        Err(error) if error.is_not_found() => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    storage.sync_directory(parent)?;
+    remove(storage, directory)
+}
+
+/// Takes the file away, durably, if it is there.
 pub(super) fn remove<S: Storage>(storage: &S, directory: &S::Directory) -> Result<(), StorageError> {
     match exact::uninterrupted(|| storage.remove(directory, &FileName::complete(), EntryKind::File)) {
         Ok(()) => storage.sync_directory(directory),
@@ -121,9 +138,9 @@ pub fn finish_install<S: Storage>(
         Err(error) => Err(error),
     };
     if let Some(directory) = open(name)? {
-        let removed = remove(storage, &directory);
+        let confirmed = confirm(storage, parent, &directory);
         storage.close_directory(directory);
-        removed?;
+        confirmed?;
         return Ok(match FileName::rebuild(name).map(|sibling| open(&sibling)).transpose()?.flatten() {
             Some(sibling) => {
                 storage.close_directory(sibling);

@@ -10,7 +10,7 @@ use super::{InstallError, Offer, RebuildPlan, Source, carry_over, completion, sw
 use crate::format::{FileName, LedgerKind};
 use crate::host::removal::Removal;
 use crate::ledger::{LedgerError, LedgerWriter, NewLedger};
-use crate::observe::{PartitionFacts, Progress, SuperblockState, Workspace};
+use crate::observe::{PartitionFacts, Progress, SuperblockIdentity, SuperblockState, Workspace};
 use crate::storage::{Call, Errno, Name, Storage, StorageError, exact};
 use crate::units::{Durability, Incarnation, Namespace, SegmentStart};
 
@@ -23,6 +23,8 @@ pub struct InstallOptions {
     pub incarnation: Incarnation,
     /// The mode that it is written in.
     pub durability: Durability,
+    /// Which cluster and replica a superblock must name to come along, where that is known.
+    pub superblock: Option<SuperblockIdentity>,
     /// Why the old directory is replaced: one sentence for its reason file.
     pub why: String,
 }
@@ -44,8 +46,8 @@ pub struct Install<S: Storage> {
     plan: RebuildPlan,
     epoch: u64,
     generation: u64,
-    /// Whether the superblock that lies here is not known to be of another cluster or replica: such a one stays in the
-    /// fence, or the replacement would be refused for it again.
+    /// Whether the newest superblock that lies here is not known to be of another cluster or replica: such a one stays in
+    /// the fence with the one before it, or the replacement would be refused for it again.
     has_own_superblock: bool,
     sibling: Option<S::Directory>,
     old: Option<S::Directory>,
@@ -82,7 +84,8 @@ impl<S: Storage> Install<S> {
     /// let parent = storage.root()?;
     /// let mut workspace = Workspace::new(64 * 1024);
     /// let why = "there was nothing here".to_owned();
-    /// let options = InstallOptions { namespace, incarnation, durability: Durability::Synced, why };
+    /// let durability = Durability::Synced;
+    /// let options = InstallOptions { namespace, incarnation, durability, superblock: None, why };
     /// let mut install = Install::new(offer.clone(), None, options);
     /// while install.step(&storage, &parent, &name, &mut source, &mut workspace, 1024 * 1024)? == Progress::More {}
     /// source.close();
@@ -269,7 +272,8 @@ impl<S: Storage> Install<S> {
         self.write_ledger(storage, sibling)?;
         if let Some(old) = &self.old {
             if self.has_own_superblock {
-                carry_over::superblocks(storage, old, sibling, workspace.scratch())?;
+                let identity = self.options.superblock;
+                carry_over::superblocks(storage, old, sibling, identity, workspace.scratch())?;
             }
             carry_over::offsets(storage, old, sibling, workspace.scratch())?;
         }

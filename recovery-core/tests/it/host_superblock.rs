@@ -11,6 +11,17 @@ use crate::memory_storage::{Fault, MemoryStorage, name};
 
 const IDENTITY: SuperblockIdentity = SuperblockIdentity { cluster: 7, replica: 1, replica_count: 3 };
 
+const FOUND: Superblock = Superblock {
+    sequence: 41,
+    cluster: 7,
+    replica: 1,
+    replica_count: 3,
+    view: 12,
+    log_view: 11,
+    commit: 99,
+    offset_frontier: Offset::new(2),
+};
+
 fn directory(storage: &MemoryStorage) -> Option<PartitionDirectory<MemoryStorage>> {
     PartitionDirectory::open(storage, &[name("p")]).ok()
 }
@@ -62,6 +73,16 @@ fn empty() -> MemoryStorage {
 }
 
 #[test]
+fn the_last_number_there_is_has_no_successor() {
+    let storage = empty();
+    let last = Superblock { sequence: u64::MAX, offset_frontier: Offset::new(7), ..FOUND };
+    storage.put("p/superblock.a", &last.encode());
+    assert_eq!(advance(&storage, &[7]), Ok(()), "it is there already");
+    assert_eq!(advance(&storage, &[9]), Err(SuperblockError::Exhausted));
+    assert_eq!(slots(&storage), [Some((u64::MAX, 7)), None]);
+}
+
+#[test]
 fn slots_take_turns_and_the_frontier_only_moves_forward() {
     let storage = empty();
     advance(&storage, &[3]).unwrap();
@@ -75,20 +96,10 @@ fn slots_take_turns_and_the_frontier_only_moves_forward() {
 #[test]
 fn what_a_record_says_otherwise_is_kept() {
     let storage = empty();
-    let found = Superblock {
-        sequence: 41,
-        cluster: 7,
-        replica: 1,
-        replica_count: 3,
-        view: 12,
-        log_view: 11,
-        commit: 99,
-        offset_frontier: Offset::new(2),
-    };
-    storage.put("p/superblock.b", &found.encode());
+    storage.put("p/superblock.b", &FOUND.encode());
     advance(&storage, &[6]).unwrap();
     let written = Superblock::decode(&storage.files()["p/superblock.a"]).unwrap();
-    assert_eq!(written, Superblock { sequence: 42, offset_frontier: Offset::new(6), ..found });
+    assert_eq!(written, Superblock { sequence: 42, offset_frontier: Offset::new(6), ..FOUND });
 }
 
 /// A crash, or an error, at any call: both slots are whole, and say the old or the new.

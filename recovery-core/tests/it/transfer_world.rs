@@ -24,6 +24,7 @@ pub(crate) fn options() -> InstallOptions {
         namespace: NAMESPACE,
         incarnation: INCARNATION,
         durability: Durability::Proven,
+        superblock: None,
         why: "the log says \"no\"".to_owned(),
     }
 }
