@@ -17,9 +17,10 @@ impl Truth {
         for batch in lying {
             let is_it = |write: &&Write| write.base == batch.base && source.bytes_of(write) == batch.bytes;
             let found = source.writes().iter().rev().find(is_it);
-            copy.indistinguishable += u32::from(found.is_none());
-            let place = (batch.segment, batch.position);
             let name = found.and_then(|write| write.batch);
+            // One that nobody wrote here, or nobody wrote where it comes from, stays one that nobody wrote.
+            copy.indistinguishable += u32::from(name.is_none());
+            let place = (batch.segment, batch.position);
             copy.append(name, (batch.base, batch.next), place, batch.bytes, Life::Adopted);
         }
         copy.promise(Offset::new(u64::MAX));

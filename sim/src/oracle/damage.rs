@@ -19,6 +19,13 @@ pub enum Place {
         /// Its bytes.
         range: Range<u64>,
     },
+    /// These bytes of a file cannot be read, and no read that they are a part of returns any.
+    Unreadable {
+        /// The file.
+        file: Name,
+        /// Its bytes.
+        range: Range<u64>,
+    },
     /// A file as a whole: its name, its length, or all its bytes.
     File(Name),
     /// Not known.
@@ -28,7 +35,7 @@ pub enum Place {
 impl Place {
     fn file(&self) -> Option<&Name> {
         match self {
-            Self::Bytes { file, .. } | Self::File(file) => Some(file),
+            Self::Bytes { file, .. } | Self::Unreadable { file, .. } | Self::File(file) => Some(file),
             Self::Anywhere => None,
         }
     }
@@ -73,10 +80,14 @@ impl Damages {
         self.places.is_empty()
     }
 
-    /// Whether it explains that bytes of a log before `end` are gone.
+    /// Whether it explains that bytes of a log before `end` are gone: damage before it; or any that nobody can read, where
+    /// no ledger tells any more what that read would have shown.
     pub fn explains_loss(&self, log: &Name, end: u64) -> bool {
         self.places.iter().any(|place| match place {
             Place::Bytes { file, range } => file == log && range.start < end,
+            Place::Unreadable { file, range } => {
+                file == log && (range.start < end || self.explains_forgotten_offsets())
+            }
             Place::File(file) => file == log,
             Place::Anywhere => true,
         })
@@ -85,7 +96,9 @@ impl Damages {
     /// Whether it explains that bytes of a log are not on the medium as reads see them.
     pub fn explains_divergence(&self, log: &Name, bytes: &Range<u64>) -> bool {
         self.places.iter().any(|place| match place {
-            Place::Bytes { file, range } => file == log && range.start < bytes.end && bytes.start < range.end,
+            Place::Bytes { file, range } | Place::Unreadable { file, range } => {
+                file == log && range.start < bytes.end && bytes.start < range.end
+            }
             Place::File(file) => file == log,
             Place::Anywhere => true,
         })
@@ -104,7 +117,7 @@ impl Damages {
     /// Whether only bytes of logs are damaged: names and the ledger were left alone.
     pub fn are_bytes_of_logs(&self) -> bool {
         self.places.iter().all(|place| match place {
-            Place::Bytes { file, .. } => !is_ledger(file),
+            Place::Bytes { file, .. } | Place::Unreadable { file, .. } => !is_ledger(file),
             Place::File(_) | Place::Anywhere => false,
         })
     }

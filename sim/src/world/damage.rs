@@ -16,19 +16,23 @@ use crate::oracle::damage::Place;
 use crate::oracle::truth::Write;
 use crate::schedule::{AsStep, BatchId, Edit, Fault, FaultKind, FileRole, StrayEntry, Target};
 
-/// Applies a fault, or arms it; whether it found its place.
-pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> bool {
+/// Applies a fault, or arms it. The places of damage that no crash explains, each with the index of its partition's
+/// slot; `None` if it found no place.
+pub(super) fn apply(node: &mut Node, fault: &Fault, keeps_cache: bool) -> Option<Vec<(usize, Place)>> {
     let waits = fault.kind.as_step() == AsStep::Calls;
-    let places = places(node, fault);
+    let mut places = places(node, fault);
     let found = if waits { standing::arm(node, fault) } else { act(node, fault, keeps_cache).map(drop) };
     if found.is_none() {
         node.disk.miss(Cause::Fault(fault.kind));
-    } else if !fault.kind.is_legal() && !waits {
-        for (slot, place) in places {
-            node.slots[slot].truth.damages.add(place);
-        }
+        return None;
     }
-    found.is_some()
+    if fault.kind.is_legal() || waits {
+        places.clear();
+    }
+    for (slot, place) in &places {
+        node.slots[*slot].truth.damages.add(place.clone());
+    }
+    Some(places)
 }
 
 /// What no crash explains may hit the partitions of a fault inside a step, or any partition of the node, and

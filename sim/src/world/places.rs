@@ -19,7 +19,7 @@ pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
     match fault.kind {
         FaultKind::LatentSectorError => {
             let spot = aim::spot(node, &fault.target);
-            spot.map(|spot| at(sectors_of(node, spot))).into_iter().collect()
+            spot.map(|spot| unreadable(sectors_of(node, spot))).into_iter().collect()
         }
         FaultKind::BitFlip
         | FaultKind::Zeroed
@@ -67,6 +67,11 @@ pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
 fn at(spot: Spot) -> (usize, Place) {
     let range = spot.position..spot.position + spot.length;
     (spot.slot, Place::Bytes { file: spot.name, range })
+}
+
+fn unreadable(spot: Spot) -> (usize, Place) {
+    let range = spot.position..spot.position + spot.length;
+    (spot.slot, Place::Unreadable { file: spot.name, range })
 }
 
 /// A sector is readable or it is not, whatever part of it was aimed at.

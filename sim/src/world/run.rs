@@ -196,7 +196,7 @@ impl World<'_> {
     }
 
     fn fault(&mut self, fault: &Fault, keeps_cache: bool) -> Answer {
-        if !damage::apply(&mut self.node, fault, keeps_cache) {
+        if damage::apply(&mut self.node, fault, keeps_cache).is_none() {
             return Answer::Missed;
         }
         self.recorder.note(EventCode::Fault, word(fault.kind.code()), 0, 0);

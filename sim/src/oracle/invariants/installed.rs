@@ -2,20 +2,30 @@
 //! promised of it is still there.
 //!
 //! Asked of every copy that took a partition's place, also where the peer was damaged: what is offered is what it
-//! serves. Of what had been promised here only that is given up which damage explains, by its place, and batches on which the
+//! serves. Of what was offered only that is given up which damage done to the copy before anybody looked at it explains,
+//! by its place. Of what had been promised here only that is given up which damage explains, by its place, and batches on which the
 //! nodes never agreed, or the place of which at a damaged peer another one has that nobody could tell from it.
 
 use recovery_core::format::FileName;
 
+use crate::oracle::damage::Damages;
 use crate::oracle::served_log::Lying;
 use crate::oracle::truth::{Life, Truth, Write};
 use crate::oracle::{Check, Value, Violation};
 
-/// What is wrong with a copy: `own` is what was true here before, `source` what was true there, and `is_owed` says of
-/// a batch that was promised here whether a copy that lacks it is to be judged by it.
+/// What was offered.
+pub struct Offered<'a> {
+    /// What was true where it comes from.
+    pub truth: &'a Truth,
+    /// Damage to the copy of it since it has its place.
+    pub damages: &'a Damages,
+}
+
+/// What is wrong with a copy: `own` is what was true here before, `offered` what came, and `is_owed` says of a batch that
+/// was promised here whether a copy that lacks it is to be judged by it.
 pub fn check_installed(
     own: &Truth,
-    source: &Truth,
+    offered: &Offered<'_>,
     lying: &[Lying<'_>],
     is_owed: impl Fn(&Write) -> bool,
 ) -> Option<Violation> {
@@ -23,23 +33,28 @@ pub fn check_installed(
         lying.iter().any(|batch| batch.base == write.base && batch.bytes == truth.bytes_of(write))
     };
     let lives = |write: &&Write| matches!(write.life, Life::Acknowledged | Life::Adopted);
+    let source = offered.truth;
     let foreign = lying.iter().find(|batch| {
-        !source.writes().iter().any(|write| write.base == batch.base && source.bytes_of(write) == batch.bytes)
+        let place = batch.position..batch.position + batch.bytes.len() as u64;
+        !offered.damages.explains_divergence(&FileName::log(batch.segment), &place)
+            && !source
+                .writes()
+                .iter()
+                .any(|write| write.base == batch.base && source.bytes_of(write) == batch.bytes)
     });
     if let Some(foreign) = foreign {
         let (expected, actual) = (Value::Code("as offered"), Value::Number(foreign.base.get()));
         return Some(Violation::new(Check::I19, "a batch of a copy", expected, actual));
     }
-    if let Some(write) = source.writes().iter().filter(lives).find(|write| !is_there(source, write)) {
+    let is_hit = |damages: &Damages, write: &Write| {
+        damages.explains_loss(&FileName::log(write.segment), write.position + u64::from(write.length))
+    };
+    let came = |write: &Write| is_there(source, write) || is_hit(offered.damages, write);
+    if let Some(write) = source.writes().iter().filter(lives).find(|write| !came(write)) {
         let (expected, actual) = (Value::Number(write.base.get()), Value::None);
         return Some(Violation::new(Check::I19, "a batch that was offered", expected, actual));
     }
-    let is_explained = |write: &Write| {
-        !is_owed(write)
-            || own
-                .damages
-                .explains_loss(&FileName::log(write.segment), write.position + u64::from(write.length))
-    };
+    let is_explained = |write: &Write| !is_owed(write) || is_hit(&own.damages, write);
     let first = lying.first().map(|batch| batch.base);
     let promised = own.writes().iter().filter(lives).filter(|write| write.is_promised);
     let lost = promised
@@ -91,10 +106,16 @@ mod tests {
         lying.collect()
     }
 
+    fn check_damaged(own: &Truth, damages: &Damages, copy: &[Lying<'_>], is_owed: bool) -> Option<Check> {
+        let source = truth(2);
+        let offered = Offered { truth: &source, damages };
+        check_installed(own, &offered, copy, |_| is_owed).map(|violation| violation.check)
+    }
+
     #[track_caller]
     fn check(own: usize, batches: &[(u64, &'static [u8])], expected: Option<Check>) {
-        let found = check_installed(&truth(own), &truth(2), &lying(batches), |_| true);
-        assert_eq!(found.map(|violation| violation.check), expected);
+        let found = check_damaged(&truth(own), &Damages::default(), &lying(batches), true);
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -120,13 +141,27 @@ mod tests {
         let (mut own, copy) = (truth(3), lying(&[(0, BATCHES[0]), (1, BATCHES[1])]));
         let log = FileName::log(SegmentStart::ZERO);
         own.damages.add(Place::Bytes { file: log, range: 90..91 });
-        assert!(
-            check_installed(&own, &truth(2), &copy, |_| true).is_some(),
-            "it lies behind all that was promised"
-        );
-        assert!(check_installed(&own, &truth(2), &copy, |_| false).is_none(), "nobody agreed on it");
+        let none = Damages::default();
+        let lost = check_damaged(&own, &none, &copy, true);
+        assert_eq!(lost, Some(Check::I05), "it lies behind all that was promised");
+        assert_eq!(check_damaged(&own, &none, &copy, false), None, "nobody agreed on it");
         own.damages.add(Place::Bytes { file: log, range: 21..22 });
-        assert!(check_installed(&own, &truth(2), &copy, |_| true).is_none());
+        assert_eq!(check_damaged(&own, &none, &copy, true), None);
+    }
+
+    #[test]
+    fn what_damage_did_to_a_copy_in_its_place_is_given_up() {
+        let (first, whole) = (lying(&[(0, BATCHES[0])]), lying(&[(0, BATCHES[0]), (1, BATCHES[1])]));
+        let log = FileName::log(SegmentStart::ZERO);
+        let mut hit = Damages::default();
+        hit.add(Place::Bytes { file: log, range: 12..13 });
+        assert_eq!(check_damaged(&truth(0), &hit, &first, true), None);
+        assert_eq!(check_damaged(&truth(0), &hit, &whole, true), None);
+        let mut behind = Damages::default();
+        behind.add(Place::Bytes { file: log, range: 30..31 });
+        assert_eq!(check_damaged(&truth(0), &behind, &first, true), Some(Check::I19), "it lies behind it");
+        let other = lying(&[(0, BATCHES[0]), (1, BATCHES[2])]);
+        assert_eq!(check_damaged(&truth(0), &behind, &other, true), Some(Check::I19));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use failed_sync::{
     failed_sync,
 };
 pub use index_agrees::check_indexes;
-pub use installed::{check_installed, check_taken};
+pub use installed::{Offered, check_installed, check_taken};
 pub use interrupted::check_interrupted;
 pub use lengths::{Cursor, check_cursor, check_lengths, recovered_lengths};
 pub use linear_work::{STEPS_SPARE, check_ends, check_work, steps_max};

@@ -6,8 +6,9 @@
 //!
 //! What may be damaged, on how many replicas at once, so that the answer must still be complete. A replica is *hit* if
 //! damage that no crash explains was done to this life of it at any time, or a call of its node ever said that it did
-//! what it did not, or a crash left an old block just where the chain goes on, and in it the one batch that nobody can
-//! tell from what was written there (I06). All other crashes, calls that fail, links that are slow or down, and all else
+//! what it did not, or a crash left an old block of somebody else's in it: just where the chain goes on, and in it the one
+//! batch that nobody can tell from what was written there (I06), or behind that, with offsets that were never given here.
+//! All other crashes, calls that fail, links that are slow or down, and all else
 //! that the legal regime has, hit nothing. *Whole* is a replica that serves every batch of the sequence, byte for byte,
 //! from its first offset on.
 //!
@@ -48,7 +49,8 @@ pub struct Replica {
     pub state: Option<PartitionState>,
     /// Whether damage that no crash explains has hit it at any time.
     pub was_damaged: bool,
-    /// Whether a start of it served a batch that nobody wrote here and nobody could tell from one that was.
+    /// Whether a start of it served a batch that nobody wrote here and nobody could tell from one that was, or took the
+    /// offsets of one for given away.
     pub has_stranger: bool,
     /// Whether a call of its node ever said that it did what it did not.
     pub was_lied_to: bool,

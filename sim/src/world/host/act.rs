@@ -8,8 +8,10 @@ use recovery_core::units::Namespace;
 use recovery_core::wal::{Key, MetadataError};
 
 use super::cluster::Command;
+use super::member::Member;
 use super::run::HostWorld;
 use super::slices::{slice_bytes, to_the_end};
+use crate::oracle::damage::Place;
 use crate::run::tally::Tally;
 use crate::schedule::{Action, AsStep, Fault, FileRole, LinkState, Plant, Step, Target};
 use crate::world::event::{EventCode, word};
@@ -256,8 +258,9 @@ impl HostWorld<'_> {
 
     fn fault(&mut self, m: usize, fault: &Fault, keeps_cache: bool) -> Answer {
         let node = &mut self.members[m].node;
-        if !damage::apply(node, fault, keeps_cache) {
-            return Answer::Missed;
+        let Some(places) = damage::apply(node, fault, keeps_cache) else { return Answer::Missed };
+        for (index, place) in places {
+            self.note_in_copy(m, index, place);
         }
         if let Some(index) =
             fault.target.partition().and_then(|namespace| self.members[m].index_of(namespace))
@@ -274,6 +277,18 @@ impl HostWorld<'_> {
         self.note_damage(m);
         self.recorder.note(EventCode::Fault, word(fault.kind.code()), 0, 0);
         Answer::Done
+    }
+
+    /// Keeps in mind damage to a copy that has its place, and was not judged there yet.
+    fn note_in_copy(&mut self, m: usize, index: usize, place: Place) {
+        let Member { node, extras, .. } = &mut self.members[m];
+        let directory = look::directory(&node.disk, &node.slots[index].components);
+        if let Some(installing) = &mut extras[index].installing
+            && installing.replaces != directory
+        {
+            installing.damages.add(place);
+            extras[index].is_copy_damaged = true;
+        }
     }
 
     /// Keeps in mind damage to what lies beside a partition: to the metadata log, of which nothing is owed then; to what

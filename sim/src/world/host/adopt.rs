@@ -7,7 +7,7 @@ use recovery_core::units::{Offset, SegmentStart};
 
 use super::run::HostWorld;
 use super::sight::Sight;
-use crate::oracle::invariants::{check_installed, check_kept, check_lying};
+use crate::oracle::invariants::{Offered, check_installed, check_kept, check_lying};
 use crate::oracle::served_log::{Lying, for_each_in};
 use crate::oracle::truth::{Life, Truth, Write};
 use crate::oracle::{Check, PartitionImage, Value, Violation};
@@ -96,12 +96,12 @@ impl HostWorld<'_> {
         let agreed: Vec<_> = self.cluster.batches(key, self.cluster.len()).map(|batch| batch.id).collect();
         let overlaps =
             |write: &Write| lying.iter().any(|batch| batch.base < write.next && write.base < batch.next);
+        let offered = Offered { truth: &installing.truth, damages: &installing.damages };
         let is_owed = |write: &Write| {
             write.batch.is_some_and(|batch| agreed.contains(&batch))
                 && !(installing.was_damaged && overlaps(write))
         };
-        let violation =
-            if excused { None } else { check_installed(&slot.truth, &installing.truth, lying, is_owed) };
+        let violation = if excused { None } else { check_installed(&slot.truth, &offered, lying, is_owed) };
         if let Some(violation) = violation {
             self.fail(Some(namespace), violation, "transfer-install", None);
         }

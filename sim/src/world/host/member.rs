@@ -7,6 +7,7 @@ use recovery_core::wal::Key;
 
 use super::cluster::{Cluster, SLOW_STEPS};
 use crate::disk::{DirectoryId, SimDisk};
+use crate::oracle::damage::Damages;
 use crate::oracle::truth::Truth;
 use crate::schedule::{LinkState, NodeId};
 use crate::world::look::OWN_SUPERBLOCK;
@@ -51,6 +52,8 @@ pub(super) struct Installing {
     pub(super) was_damaged: bool,
     /// Whether a call of its node had ever said that it did what it did not.
     pub(super) was_lied_to: bool,
+    /// Damage to the copy since it has its place.
+    pub(super) damages: Damages,
 }
 
 /// Offsets that are given up.

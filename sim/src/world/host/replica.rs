@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use recovery_core::format::stamp;
 use recovery_core::host::PartitionState;
+use recovery_core::transfer::Offer;
 use recovery_core::units::{Namespace, Offset, SegmentStart};
 
 use super::member::Member;
@@ -36,17 +37,19 @@ impl HostWorld<'_> {
             || look::has_sibling(disk, components, b".rebuild")
             || !image.fences.is_empty();
         let state = member.host.as_ref().and_then(|host| host.state(slot.header.namespace));
+        let is_waiting = state == Some(PartitionState::Rebuilding);
         let is_unreadable = has_unreadable_file(&image);
         let statistics = member.host.as_ref().and_then(|host| host.statistics(slot.header.namespace));
         let is_occupied = statistics.is_some_and(|statistics| statistics.code == Some("occupied"));
         Replica {
             state,
             was_damaged: extra.was_damaged,
-            has_stranger: slot.truth.indistinguishable > 0,
+            has_stranger: slot.truth.indistinguishable > 0
+                || (is_waiting && self.knows_of_others(m, index, &image)),
             was_lied_to: member.was_lied_to,
             is_whole: self.members.len() == 1 || self.is_whole(m, index, &image),
             has_files,
-            holds_more: state == Some(PartitionState::Rebuilding) && self.holds_more(m, index, &image),
+            holds_more: is_waiting && self.holds_more(m, index, &image),
             is_unreadable,
             is_occupied: is_occupied && extra.had_fault,
         }
@@ -75,37 +78,40 @@ impl HostWorld<'_> {
             })
     }
 
-    /// Whether what lies here ends behind all that any peer can give, or a batch lies here that none can give.
+    /// Whether no peer can give all that lies here: each ends before it does, or lacks a batch of it.
     fn holds_more(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
-        self.ends_behind_all(m, index, image) || self.holds_what_none_gives(m, index, image)
-    }
-
-    /// Whether a batch that this node has taken lies in its place, and in no segment that a peer offers.
-    fn holds_what_none_gives(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
         let slot = &self.members[m].node.slots[index];
-        let offered = |member: &Member| member.host.as_ref()?.offer(slot.header.namespace);
-        let segments: Vec<_> =
-            self.members.iter().filter_map(offered).flat_map(|offer| offer.segments).collect();
-        let is_given =
-            |base: Offset| segments.iter().any(|end| end.segment.offset() <= base && base < end.next_offset);
-        slot.truth.writes().iter().any(|write| {
-            matches!(write.life, Life::Acknowledged | Life::Adopted)
-                && !is_given(write.base)
-                && slot.truth.lies_in(&image.directory, write)
-        })
-    }
-
-    /// Whether what lies here ends behind all that any peer can give.
-    fn ends_behind_all(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
-        let slot = &self.members[m].node.slots[index];
-        let image = without_bad_sectors(&image.directory);
-        let Some(held) = reference::recover(&image, &boot::expectation(slot)).known_end() else {
-            // What cannot be opened may hold anything.
-            return true;
+        // What cannot be opened may hold anything.
+        let Some(held) = self.known_end(m, index, image) else { return true };
+        let bases: Vec<Offset> = slot
+            .truth
+            .writes()
+            .iter()
+            .filter(|write| matches!(write.life, Life::Acknowledged | Life::Adopted))
+            .filter(|write| slot.truth.lies_in(&image.directory, write))
+            .map(|write| write.base)
+            .collect();
+        let gives_all = |offer: &Offer| {
+            let is_given = |base: &Offset| {
+                offer.segments.iter().any(|end| end.segment.offset() <= *base && *base < end.next_offset)
+            };
+            held <= offer.next_offset && bases.iter().all(is_given)
         };
-        let offered = |member: &Member| Some(member.host.as_ref()?.offer(slot.header.namespace)?.next_offset);
-        let most = self.members.iter().filter_map(offered).max();
-        most.is_none_or(|most: Offset| most < held)
+        let offered = |member: &Member| member.host.as_ref()?.offer(slot.header.namespace);
+        !self.members.iter().filter_map(offered).any(|offer| gives_all(&offer))
+    }
+
+    /// One behind the last offset that, by the reference, was given away here.
+    fn known_end(&self, m: usize, index: usize, image: &PartitionImage) -> Option<Offset> {
+        let slot = &self.members[m].node.slots[index];
+        reference::recover(&without_bad_sectors(&image.directory), &boot::expectation(slot)).known_end()
+    }
+
+    /// Whether what lies here says that offsets were given away which nobody ever gave here: a block of somebody else's
+    /// came to lie behind the chain.
+    fn knows_of_others(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
+        let given = self.members[m].node.slots[index].truth.writes().iter().map(|write| write.next).max();
+        self.known_end(m, index, image).is_some_and(|end| given.unwrap_or(Offset::ZERO) < end)
     }
 }
 

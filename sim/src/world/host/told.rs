@@ -75,8 +75,8 @@ impl HostWorld<'_> {
                 self.check_said(m, index, sight, event);
             }
         }
-        // Where a metadata log has lost that it was made, it was made again, and not judged as it lay there.
-        judged.retain(|index| !made.contains(index));
+        // Where a metadata log has lost that it was made, it is made again, and not judged as it lies there.
+        judged.retain(|index| !made.contains(index) && !self.is_to_be_made(m, *index));
         judged
     }
 
@@ -132,6 +132,13 @@ impl HostWorld<'_> {
                 self.members[m].end_life(index);
             }
         }
+    }
+
+    /// Whether the metadata log says of a life that it is not made.
+    fn is_to_be_made(&self, m: usize, index: usize) -> bool {
+        let member = &self.members[m];
+        let entry = member.host.as_ref().and_then(|host| host.registry()?.get(&member.key(index)));
+        entry.is_some_and(|entry| entry.stage == Stage::Created)
     }
 
     /// What lies there of a partition behind a step.

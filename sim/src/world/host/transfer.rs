@@ -15,6 +15,7 @@ use super::run::HostWorld;
 use super::slices::{SLICES_MAX, slice_bytes};
 use super::wire::Wired;
 use crate::disk::SimDisk;
+use crate::oracle::damage::Damages;
 use crate::schedule::{LinkState, NodeId};
 use crate::world::look;
 use crate::world::serve::Answer;
@@ -77,7 +78,7 @@ impl HostWorld<'_> {
         host.begin_install(&member.node.disk, slot.header.namespace, offer)?;
         member.extras[index].is_copy_damaged = false;
         member.extras[index].installing =
-            Some(Installing { from, truth, replaces, was_damaged, was_lied_to });
+            Some(Installing { from, truth, replaces, was_damaged, was_lied_to, damages: Damages::default() });
         Ok(())
     }
 
@@ -85,8 +86,13 @@ impl HostWorld<'_> {
     fn install(&mut self, m: usize, index: usize) -> Answer {
         let Some(installing) = &self.members[m].extras[index].installing else { return Answer::Missed };
         let peer = usize::from(installing.from.0);
+        let namespace = self.members[m].node.slots[index].header.namespace;
         let is_slow = [m, peer].into_iter().any(|node| self.members[node].link == LinkState::Slow);
-        let slices = if is_slow { 1 } else { SLICES_MAX };
+        // A slice brings at least a byte, of what is begun anew at most once a segment.
+        let offered = self.members[peer].host.as_ref().and_then(|host| host.offer(namespace));
+        let bytes = offered.map_or(0, |offer| offer.bytes());
+        let longest = u64::from(SLICES_MAX).saturating_add(2 * bytes);
+        let slices = if is_slow { 1 } else { longest };
         for _ in 0..slices {
             match self.install_slice(m, peer, index) {
                 Ok(Progress::More) => {}
