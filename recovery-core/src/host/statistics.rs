@@ -49,10 +49,14 @@ impl MessageCounts {
         self.pending += messages;
     }
 
-    /// What was appended is acknowledged, and lies in the last segment of `chain`.
+    /// What was appended is acknowledged, and lies in the last segment of `chain` that holds anything: a roll has begun
+    /// another one behind it.
     pub(super) fn acknowledge(&mut self, chain: &Chain) {
         let messages = std::mem::take(&mut self.pending);
-        let Some(last) = chain.segments().last() else { return };
+        let mut newest_first = chain.segments().iter().rev();
+        let Some(last) = newest_first.find(|segment| segment.start.offset() < segment.next_offset) else {
+            return;
+        };
         match self.segments.last_mut() {
             Some((start, count)) if *start == last.start => *count += messages,
             Some(_) | None => self.segments.push((last.start, messages)),

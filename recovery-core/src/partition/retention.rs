@@ -32,6 +32,7 @@ impl<S: Storage> Writer<S> {
             }
             self.expired.extend(self.chain.take_front(count).map(|segment| segment.start));
             self.unsynced_indexes.retain(|segment| *segment >= floor);
+            self.unsynced_logs.retain(|segment| *segment >= floor);
         }
         self.remove_expired(storage)
     }

@@ -3,7 +3,7 @@
 use super::announcement::Announcement;
 use super::{Acknowledged, Writer, WriterError};
 use crate::format::{FileName, LedgerKind, LedgerRecord, Mark};
-use crate::storage::{Access, Storage, exact};
+use crate::storage::{Access, Name, Storage, exact};
 use crate::units::Offset;
 
 impl<S: Storage> Writer<S> {
@@ -44,7 +44,7 @@ impl<S: Storage> Writer<S> {
             return Ok(acknowledged);
         }
         self.announce(storage)?;
-        self.sync_older_indexes(storage)?;
+        self.sync_older(storage)?;
         let active = self.active.as_ref().expect("announcing closes no segment");
         self.poison.sync(storage, &active.log)?;
         self.poison.sync(storage, &active.index)?;
@@ -58,20 +58,29 @@ impl<S: Storage> Writer<S> {
         Ok(acknowledged)
     }
 
-    /// Syncs the indexes of the segments that were rolled away or adopted. Nothing syncs them before: an
-    /// index is derived data, but who comes after a clean stop may know no better than to believe it.
-    fn sync_older_indexes(&mut self, storage: &S) -> Result<(), WriterError> {
+    /// Syncs the indexes of the segments that were rolled away or adopted, and the logs of those that were adopted.
+    /// Nothing syncs them before: an index is derived data, but who comes after a clean stop may know no better than to
+    /// believe it; and a log that is longer than a clean stop says is refused, so that it stays as short must not be
+    /// left to chance.
+    fn sync_older(&mut self, storage: &S) -> Result<(), WriterError> {
+        while let Some(segment) = self.unsynced_logs.last() {
+            self.sync_file(storage, &FileName::log(*segment))?;
+            self.unsynced_logs.pop();
+        }
         while let Some(segment) = self.unsynced_indexes.last() {
-            let name = FileName::index(*segment);
-            let directory = &self.directory.directory;
-            let index = exact::uninterrupted(|| storage.open(directory, &name, Access::ReadWrite))
-                .map_err(WriterError::Io)?;
-            let synced = self.poison.sync(storage, &index);
-            storage.close(index);
-            synced?;
+            self.sync_file(storage, &FileName::index(*segment))?;
             self.unsynced_indexes.pop();
         }
         Ok(())
+    }
+
+    fn sync_file(&mut self, storage: &S, name: &Name) -> Result<(), WriterError> {
+        let directory = &self.directory.directory;
+        let file = exact::uninterrupted(|| storage.open(directory, name, Access::ReadWrite))
+            .map_err(WriterError::Io)?;
+        let synced = self.poison.sync(storage, &file);
+        storage.close(file);
+        synced
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Writer<S: Storage> {
     pub(super) expired: Vec<SegmentStart>,
     /// Segments but the last whose index a clean stop has to sync still.
     pub(super) unsynced_indexes: Vec<SegmentStart>,
+    /// Segments but the last that were closed before this writer was opened. A start that went down may have cut the log
+    /// of one back to its end and not synced that, and the next start found it just as long as it should be.
+    pub(super) unsynced_logs: Vec<SegmentStart>,
     /// The last segment; `None` until a partition without one is appended to.
     pub(super) active: Option<Active<S>>,
     pub(super) ledger: Option<LedgerWriter<S>>,
@@ -129,7 +132,7 @@ impl<S: Storage> Writer<S> {
             ledger.set_durability(options.durability);
         }
         let was_stopped = ledger.as_ref().is_some_and(|ledger| ledger.newest().kind.is_clean_stop());
-        let unsynced_indexes = match adopted.segments.split_last() {
+        let unsynced_indexes: Vec<SegmentStart> = match adopted.segments.split_last() {
             Some((_, older)) if !was_stopped => older.iter().map(|segment| segment.start).collect(),
             Some(_) | None => Vec::new(),
         };
@@ -143,6 +146,7 @@ impl<S: Storage> Writer<S> {
         let writer = Self {
             namespace: adopted.namespace,
             chain: Chain::new(adopted.namespace.partition_id(), segments),
+            unsynced_logs: unsynced_indexes.clone(),
             unsynced_indexes,
             announcement: if has_ledger { Announcement::of(adopted.segments) } else { Announcement::none() },
             roll: active.as_ref().and_then(|active| Roll::cut_short(active, ledger.as_ref())),

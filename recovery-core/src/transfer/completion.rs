@@ -5,7 +5,7 @@
 
 use super::{replaced_fence, swap};
 use crate::format::FileName;
-use crate::storage::{Access, EntryKind, Name, Storage, StorageError, exact};
+use crate::storage::{Access, EntryKind, Errno, Name, Storage, StorageError, exact};
 use crate::units::Namespace;
 
 /// A longer file is none of ours.
@@ -67,11 +67,24 @@ fn confirm<S: Storage>(
 ) -> Result<(), StorageError> {
     match exact::uninterrupted(|| storage.open(directory, &FileName::complete(), Access::Read)) {
         Ok(file) => storage.close(file),
-        Err(error) if error.is_not_found() => return Ok(()),
+        // A directory of that name is none of ours, and says nothing.
+        Err(error) if error.is_not_found() || error.errno == Errno::IS_A_DIRECTORY => return Ok(()),
         Err(error) => return Err(error),
     }
     storage.sync_directory(parent)?;
     remove(storage, directory)
+}
+
+/// A replacement beside a directory that is there after all is not taken any more, whatever becomes of that directory:
+/// what was judged and perhaps served since is newer. Durably, since what removed it before may have gone down.
+fn outdate<S: Storage>(storage: &S, sibling: &S::Directory) -> Result<(), StorageError> {
+    match exact::uninterrupted(|| storage.remove(sibling, &FileName::complete(), EntryKind::File)) {
+        Ok(()) => storage.sync_directory(sibling),
+        Err(error) if error.is_not_found() || error.errno == Errno::IS_A_DIRECTORY => {
+            storage.sync_directory(sibling)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Takes the file away, durably, if it is there.
@@ -87,7 +100,7 @@ fn read<S: Storage>(storage: &S, directory: &S::Directory) -> Result<Option<Vec<
     let name = FileName::complete();
     let file = match exact::uninterrupted(|| storage.open(directory, &name, Access::Read)) {
         Ok(file) => file,
-        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) if error.is_not_found() || error.errno == Errno::IS_A_DIRECTORY => return Ok(None),
         Err(error) => return Err(error),
     };
     let read = exact::uninterrupted(|| storage.length(&file)).and_then(|length| {
@@ -143,7 +156,9 @@ pub fn finish_install<S: Storage>(
         confirmed?;
         return Ok(match FileName::rebuild(name).map(|sibling| open(&sibling)).transpose()?.flatten() {
             Some(sibling) => {
+                let outdated = outdate(storage, &sibling);
                 storage.close_directory(sibling);
+                outdated?;
                 Finished::Incomplete
             }
             None => Finished::Nothing,
@@ -153,6 +168,8 @@ pub fn finish_install<S: Storage>(
     let Some(sibling) = open(&sibling_name)? else { return Ok(Finished::Nothing) };
     let finished = read(storage, &sibling).and_then(|text| {
         let Some(text) = text else { return Ok(Finished::Incomplete) };
+        // That the old directory has the name of a fence comes before the file that says why.
+        storage.sync_directory(parent)?;
         explain(storage, parent, name, &text)?;
         swap::take_place(storage, parent, &sibling_name, name)?;
         remove(storage, &sibling)?;

@@ -102,9 +102,9 @@ impl Offer {
         Self { namespace, incarnation, generation, floor, next_offset, segments, gaps }
     }
 
-    /// Bytes of all segments.
-    pub fn bytes(&self) -> u64 {
-        self.segments.iter().map(|end| end.position.get()).sum()
+    /// Bytes of all segments: what a peer says, which may come to more than any file holds.
+    pub fn bytes(&self) -> u128 {
+        self.segments.iter().map(|end| u128::from(end.position.get())).sum()
     }
 
     /// Checks what can be checked before a byte is read.

@@ -61,9 +61,9 @@ impl RebuildPlan {
     }
 
     /// Bytes that are asked of the peer.
-    pub fn asked_bytes(&self) -> u64 {
+    pub fn asked_bytes(&self) -> u128 {
         let asked = self.pieces.iter().filter(|piece| piece.source == PieceSource::Peer);
-        asked.map(|piece| piece.to.get() - piece.from.get()).sum()
+        asked.map(|piece| u128::from(piece.to.get() - piece.from.get())).sum()
     }
 }
 

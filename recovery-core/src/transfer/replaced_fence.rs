@@ -27,10 +27,17 @@ pub(super) fn unexplained<S: Storage>(
             Err(error) if error.is_not_found() => continue,
             Err(error) => return Err(error),
         };
-        let held = names(storage, &directory, |_, _| true);
+        let held = names(storage, &directory, |_, _| true).and_then(|held| {
+            let is_explained = held.contains(&FileName::reason());
+            if is_explained && named == Some(&fence) {
+                // Whoever wrote it may have gone down before its name was durable.
+                storage.sync_directory(&directory)?;
+            }
+            Ok((held, is_explained))
+        });
         storage.close_directory(directory);
-        let held = held?;
-        if held.contains(&FileName::reason()) {
+        let (held, is_explained) = held?;
+        if is_explained {
             continue;
         }
         if held.iter().any(is_of_a_partition) {
