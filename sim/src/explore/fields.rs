@@ -134,7 +134,8 @@ fn of_elements(partition: Namespace, file: &FileMeasure, faults: &mut Vec<Fault>
         | FileRole::CopyLedger
         | FileRole::Complete
         | FileRole::Fenced
-        | FileRole::MetadataLog => {}
+        | FileRole::MetadataLog
+        | FileRole::Directory => {}
     }
 }
 

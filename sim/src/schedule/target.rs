@@ -48,6 +48,8 @@ words! {
         Fenced = "fenced",
         /// See [`FileRole::MetadataLog`].
         MetadataLog = "metadata-log",
+        /// See [`FileRole::Directory`].
+        Directory = "directory",
     }
 }
 
@@ -76,6 +78,8 @@ pub enum FileRole {
     Fenced,
     /// The metadata log of the node.
     MetadataLog,
+    /// The partition's own directory: no file, but a name that can be lost like one.
+    Directory,
 }
 
 impl FileRole {
@@ -94,6 +98,7 @@ impl FileRole {
             Self::Complete => FileWord::Complete,
             Self::Fenced => FileWord::Fenced,
             Self::MetadataLog => FileWord::MetadataLog,
+            Self::Directory => FileWord::Directory,
         }
     }
 
@@ -110,7 +115,8 @@ impl FileRole {
             | Self::CopyLedger
             | Self::Complete
             | Self::Fenced
-            | Self::MetadataLog => None,
+            | Self::MetadataLog
+            | Self::Directory => None,
         }
     }
 
@@ -123,7 +129,12 @@ impl FileRole {
             | Self::Ledger
             | Self::LedgerStaging
             | Self::Superblock(_) => true,
-            Self::CopyLog(_) | Self::CopyLedger | Self::Complete | Self::Fenced | Self::MetadataLog => false,
+            Self::CopyLog(_)
+            | Self::CopyLedger
+            | Self::Complete
+            | Self::Fenced
+            | Self::MetadataLog
+            | Self::Directory => false,
         }
     }
 }

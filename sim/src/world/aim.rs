@@ -35,9 +35,9 @@ pub(super) fn slot_of(node: &Node, namespace: Namespace) -> Option<usize> {
     node.slots.iter().position(|slot| slot.header.namespace == namespace)
 }
 
-/// The name of a file by its role.
-pub(super) fn name_of(role: FileRole) -> Name {
-    match role {
+/// The name of a file by its role; `None` for the partition's directory, which has the name that it has.
+pub(super) fn name_of(role: FileRole) -> Option<Name> {
+    Some(match role {
         FileRole::Log(segment) | FileRole::CopyLog(segment) => FileName::log(segment),
         FileRole::Index(segment) => FileName::index(segment),
         FileRole::IndexStaging(segment) => FileName::index_staging(segment),
@@ -48,7 +48,8 @@ pub(super) fn name_of(role: FileRole) -> Name {
         FileRole::Complete => FileName::complete(),
         FileRole::Fenced => FileName::reason(),
         FileRole::MetadataLog => FileName::metadata_log(),
-    }
+        FileRole::Directory => return None,
+    })
 }
 
 /// The role of a file by its name; `None` for a file that has none.
@@ -174,7 +175,7 @@ fn field_span(batch: &[u8], field: BatchField) -> Option<(u64, u64)> {
 
 /// All of a file.
 pub(super) fn whole(node: &Node, namespace: Namespace, role: FileRole) -> Option<Spot> {
-    let name = name_of(role);
+    let name = name_of(role)?;
     let slot = slot_of(node, namespace)?;
     let (disk, components) = (&node.disk, &node.slots[slot].components);
     let directory = match role {
@@ -187,6 +188,7 @@ pub(super) fn whole(node: &Node, namespace: Namespace, role: FileRole) -> Option
         FileRole::CopyLog(_) | FileRole::CopyLedger | FileRole::Complete => look::sibling(disk, components)?,
         FileRole::Fenced => *look::fence_directories(disk, components).last()?,
         FileRole::MetadataLog => DirectoryId::ROOT,
+        FileRole::Directory => return None,
     };
     let found = if role == FileRole::Fenced {
         let entries = disk.entries(directory, View::Visible).into_iter();

@@ -264,19 +264,24 @@ pub(super) fn destination(node: &Node, fault: &Fault, to: Namespace, source: Bat
 pub(super) fn entry(node: &Node, fault: &Fault) -> Option<(DirectoryId, Name)> {
     let namespace = fault.target.partition()?;
     let slot = aim::slot_of(node, namespace)?;
-    let directory = look::directory(&node.disk, &node.slots[slot].components)?;
+    let components = &node.slots[slot].components;
+    if let Target::File { file: FileRole::Directory, .. } = &fault.target {
+        let (name, above) = components.split_last()?;
+        return Some((look::directory(&node.disk, above)?, *name));
+    }
+    let directory = look::directory(&node.disk, components)?;
     let name = match &fault.target {
         Target::Name { name, .. } => Name::new(name.as_bytes())?,
         // Names beside the directory are not in it.
         Target::File { file, .. } if !file.is_inside() => return None,
-        Target::File { file, .. } => aim::name_of(*file),
+        Target::File { file, .. } => aim::name_of(*file)?,
         Target::Segment { segment, .. } if fault.kind == FaultKind::OperatorDeletesIndex => {
             FileName::index(*segment)
         }
         Target::Segment { segment, .. } => FileName::log(*segment),
         Target::IndexEntry { segment, .. } => FileName::index(*segment),
         Target::LedgerRecord { .. } => FileName::ledger(),
-        Target::Superblock { slot, .. } => aim::name_of(FileRole::Superblock(*slot)),
+        Target::Superblock { slot, .. } => aim::name_of(FileRole::Superblock(*slot))?,
         Target::Batch { .. } => aim::spot(node, &fault.target)?.name,
         Target::Partition(_) if fault.kind == FaultKind::OperatorDropsLedger => FileName::ledger(),
         Target::Partition(_) if fault.kind == FaultKind::OperatorDeletesIndex => {

@@ -4,7 +4,7 @@
 //! least everything that the fault changes is named. Leaves out: what is changed there.
 
 use crate::oracle::damage::Place;
-use crate::schedule::{Fault, FaultKind, Target};
+use crate::schedule::{Fault, FaultKind, FileRole, Target};
 
 use super::aim::{self, Spot};
 use super::damage::{destination, entry, moved};
@@ -12,6 +12,9 @@ use super::node::Node;
 
 /// The places of a fault that acts now, each with the index of its partition's slot.
 pub(super) fn places(node: &Node, fault: &Fault) -> Vec<(usize, Place)> {
+    if matches!(&fault.target, Target::File { file: FileRole::Directory, .. }) {
+        return anywhere(node, fault);
+    }
     if matches!(&fault.target, Target::File { file, .. } if !file.is_inside()) {
         // It is beside the partition, and explains nothing in it.
         return Vec::new();

@@ -105,5 +105,6 @@ pub(super) fn file_role(reader: &mut Reader<'_>) -> Read<FileRole> {
         FileWord::Complete => Ok(FileRole::Complete),
         FileWord::Fenced => Ok(FileRole::Fenced),
         FileWord::MetadataLog => Ok(FileRole::MetadataLog),
+        FileWord::Directory => Ok(FileRole::Directory),
     }
 }

@@ -80,6 +80,7 @@ fn file_role() -> BoxedStrategy<FileRole> {
         Just(FileRole::Complete),
         Just(FileRole::Fenced),
         Just(FileRole::MetadataLog),
+        Just(FileRole::Directory),
     ]
     .boxed()
 }

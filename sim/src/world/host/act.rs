@@ -315,7 +315,8 @@ impl HostWorld<'_> {
             | FileRole::IndexStaging(_)
             | FileRole::Ledger
             | FileRole::LedgerStaging
-            | FileRole::Superblock(_) => {}
+            | FileRole::Superblock(_)
+            | FileRole::Directory => {}
         }
     }
 

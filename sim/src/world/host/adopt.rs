@@ -3,13 +3,17 @@
 //! Promises: the truth is told of what lies in the chain that is served, found without the core's walker. Leaves
 //! out: partitions that are not served, of which nothing new is true.
 
+use recovery_core::format::FileName;
+use recovery_core::storage::Call;
 use recovery_core::units::{Offset, SegmentStart};
 
 use super::run::HostWorld;
 use super::sight::Sight;
+use crate::disk::Event;
 use crate::oracle::invariants::{Offered, check_installed, check_kept, check_lying};
+use crate::oracle::reference::is_whole_batch;
 use crate::oracle::served_log::{Lying, for_each_in};
-use crate::oracle::truth::{Life, Truth, Write};
+use crate::oracle::truth::{Life, Stranger, Truth, Write};
 use crate::oracle::{Check, PartitionImage, Value, Violation};
 use crate::run::tally::Tally;
 use crate::world::look;
@@ -50,6 +54,39 @@ impl HostWorld<'_> {
             end_damage(&node.disk, slot, &after, &segments);
         }
         self.check_next_offset(m, index, next_offset, marked);
+    }
+
+    /// A start came to no end in which a sync had failed, and what the cache held of the ledger may have gone with that.
+    /// Of a batch that nobody wrote here nothing told any more that it is none of ours, and what the start put on record
+    /// may cover it.
+    pub(super) fn note_strangers(&mut self, m: usize, index: usize) {
+        let has_failed = |call: &Event| call.call == Call::Sync && call.errno.is_some();
+        if !self.calls.iter().any(has_failed) {
+            return;
+        }
+        let node = &mut self.members[m].node;
+        let slot = &mut node.slots[index];
+        let image = look::image(&node.disk, &slot.components);
+        let names = image.directory.entries.iter().map(|entry| FileName::classify(&entry.name));
+        let mut segments: Vec<SegmentStart> = names
+            .filter_map(|name| if let FileName::Log(start) = name { Some(start) } else { None })
+            .collect();
+        segments.sort_unstable();
+        let mut strangers = Vec::new();
+        let mut next = None;
+        let _is_whole = for_each_in(&image.directory, &segments, |batch| {
+            let due = if batch.position == 0 { Some(batch.segment.offset()) } else { next };
+            let offsets = (batch.base, batch.next);
+            let is_ours = is_whole_batch(batch.bytes, slot.header.namespace.partition_id(), offsets);
+            let known = slot.truth.living_at(batch.base, batch.bytes);
+            let is_known =
+                known.is_some_and(|at| slot.truth.bytes_of(&slot.truth.writes()[at]) == batch.bytes);
+            if is_ours && !is_known && due == Some(batch.base) {
+                strangers.push(Stranger::of(&batch));
+            }
+            next = Some(batch.next);
+        });
+        slot.truth.strangers.extend(strangers);
     }
 
     /// What was here before is served again, or some of it.

@@ -48,6 +48,9 @@ impl HostWorld<'_> {
                         let tries = &mut self.members[m].extras[index].tries;
                         let is_unknown = matches!(event, HostEvent::Unavailable { .. });
                         *tries = if is_unknown { tries.saturating_add(1) } else { 0 };
+                        if is_unknown {
+                            self.note_strangers(m, index);
+                        }
                     }
                 }
                 HostEvent::MetadataOpened { .. }

@@ -91,7 +91,7 @@ impl HostWorld<'_> {
         // A slice brings at least a byte, of what is begun anew at most once a segment.
         let offered = self.members[peer].host.as_ref().and_then(|host| host.offer(namespace));
         let bytes = offered.map_or(0, |offer| offer.bytes());
-        let longest = u64::from(SLICES_MAX).saturating_add(2 * bytes);
+        let longest = u128::from(SLICES_MAX) + 2 * bytes;
         let slices = if is_slow { 1 } else { longest };
         for _ in 0..slices {
             match self.install_slice(m, peer, index) {
