@@ -33,6 +33,7 @@ enum Deed {
     Flush,
     Poll,
     Checkpoint,
+    Roll,
     Retain,
     Create,
     Delete,
@@ -108,6 +109,7 @@ impl Draft<'_> {
             (2, Deed::Flush),
             (3, Deed::Poll),
             (self.swarm.weight(Habit::Checkpoint, 2), Deed::Checkpoint),
+            (self.swarm.weight(Habit::Roll, 2), Deed::Roll),
             (self.swarm.weight(Habit::Retention, 2), Deed::Retain),
             (1, Deed::Delete),
             (2, Deed::Create),
@@ -127,6 +129,7 @@ impl Draft<'_> {
             Deed::Flush => self.flush(at),
             Deed::Poll => self.poll(at),
             Deed::Checkpoint => self.disturbed(Action::Checkpoint(partition), Moment::Checkpoint),
+            Deed::Roll => self.roll(at),
             Deed::Retain => self.retain(at),
             Deed::Create => return self.of_host(Action::Create(partition), Moment::Command),
             Deed::Delete => {

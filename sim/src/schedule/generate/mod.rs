@@ -35,7 +35,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 6;
+pub const GENERATOR: u32 = 7;
 
 /// The schedule that a tape spells.
 ///

@@ -197,6 +197,7 @@ impl Draft<'_> {
         let target = Target::Batch { partition, batch: lost, field: None };
         self.hurt(Fault::new(FaultKind::StaleGenerationBatch, target));
         self.push(Action::Start);
+        self.push(Action::Roll(partition));
         self.books[at].roll();
         self.put(at, newest);
         self.push(Action::Flush(partition));

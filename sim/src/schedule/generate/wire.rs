@@ -23,7 +23,7 @@ const MARKER_BYTES: u64 = 120;
 
 impl Draft<'_> {
     /// What lies beside the partitions of a node that is down may be damaged too: a copy from a peer, what was set aside,
-    /// the metadata log.
+    /// the metadata log; and a partition may be gone with its directory.
     pub(super) fn spoil_beside(&mut self) {
         if self.world.regime != Regime::Unlimited || !self.tape.chance(STREAM, BESIDE_SHARE) {
             return;
@@ -37,8 +37,15 @@ impl Draft<'_> {
             (1, FileRole::CopyLedger),
             (2, FileRole::Fenced),
             (1, FileRole::MetadataLog),
+            (1, FileRole::Directory),
         ];
         let file = self.tape.weighted(STREAM, &files);
+        if file == FileRole::Directory {
+            let target = Target::File { partition, file, position: 0, length: None };
+            let fault = Fault::new(FaultKind::LostDirectoryEntry, target);
+            self.push(Action::Fault { fault, cached: false });
+            return;
+        }
         let kinds = [(4, FaultKind::BitFlip), (1, FaultKind::Zeroed), (1, FaultKind::LostWrite)];
         let kind = self.tape.weighted(STREAM, &kinds);
         let position = self.tape.range(STREAM, 0, 600);

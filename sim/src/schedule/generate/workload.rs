@@ -123,7 +123,7 @@ impl Draft<'_> {
         narrow(self.tape.range(STREAM, 0, most))
     }
 
-    fn roll(&mut self, at: usize) {
+    pub(super) fn roll(&mut self, at: usize) {
         if self.books[at].may_roll() {
             self.books[at].roll();
             let partition = self.books[at].namespace();

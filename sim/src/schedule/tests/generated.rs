@@ -53,13 +53,13 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 6
+generator 7
 mixed e22c59f14340f921
 small a3df9599d0cf780c
-medium 3739035a9bdadb11
-large 44c8964a948a20b1
-three nodes cb5fad9914273ad7
-mixed replicas f4b19b26b142aa5f
+medium 86791313e59759fd
+large 9e05b1df69fa71ca
+three nodes 0f0fc0d36920aee6
+mixed replicas 4ad031f7bd381335
 ";
 
 #[test]
