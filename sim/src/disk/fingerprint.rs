@@ -143,8 +143,11 @@ impl Fingerprint<'_> {
                 change.is_committed,
                 change.withheld.map(|withheld| withheld.start),
             ));
-            let bytes = disk.arena.sectors(change.contents, change.sectors);
-            self.hash.update(bytes);
+            // A length that waits brings no bytes.
+            if change.contents != Run::NONE {
+                let bytes = disk.arena.sectors(change.contents, change.sectors);
+                self.hash.update(bytes);
+            }
         }
     }
 
@@ -254,6 +257,24 @@ mod tests {
         write(&third, "a", &[(0, b"aaaabbbb")]);
         third.crash(Restart::Power, &SurvivorChoice::of(Survivors::All));
         assert_eq!(one.fingerprint(), third.fingerprint());
+    }
+
+    #[test]
+    fn a_length_that_waits_is_another_state_than_one_that_is_durable() {
+        let (pending, durable) = (disk(), disk());
+        for disk in [&pending, &durable] {
+            write(disk, "a", &[(0, b"aaaa")]);
+            let root = disk.root().unwrap();
+            let file = disk
+                .open(&root, &Name::new(b"a").unwrap(), recovery_core::storage::Access::ReadWrite)
+                .unwrap();
+            disk.sync(&file).unwrap();
+            disk.set_length(&file, 1).unwrap();
+            disk.close(file);
+            disk.close_directory(root);
+        }
+        durable.crash(Restart::Power, &SurvivorChoice::of(Survivors::All));
+        assert_ne!(pending.fingerprint(), durable.fingerprint());
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl HostWorld<'_> {
             let code = self.members[at].host.as_ref().and_then(|host| host.statistics(namespace));
             let code = code.and_then(|statistics| statistics.code).unwrap_or("none");
             let remark = Some(format!("in the end, on node {at}, with code {code}"));
+            self.recorder.at(u8::try_from(at).expect("a world has few nodes"), self.step);
             self.fail(Some(namespace), violation, "reconcile", remark);
         }
     }
