@@ -36,7 +36,7 @@ impl HostWorld<'_> {
         let has_files = look::directory(disk, components).is_some()
             || look::has_sibling(disk, components, b".rebuild")
             || !image.fences.is_empty();
-        let state = member.host.as_ref().and_then(|host| host.state(slot.header.namespace));
+        let state = self.state_of_target(m, slot.header.namespace);
         let is_waiting = state == Some(PartitionState::Rebuilding);
         let is_unreadable = has_unreadable_file(&image);
         let statistics = member.host.as_ref().and_then(|host| host.statistics(slot.header.namespace));
@@ -53,6 +53,14 @@ impl HostWorld<'_> {
             is_unreadable,
             is_occupied: is_occupied && extra.had_fault,
         }
+    }
+
+    /// The state of the life that is meant to be there, or of the newest one where none is; `None` if the node knows
+    /// another one: a metadata log that was lied to may have forgotten that it was deleted.
+    fn state_of_target(&self, m: usize, namespace: Namespace) -> Option<PartitionState> {
+        let host = self.members[m].host.as_ref()?;
+        let target = self.cluster.target(namespace);
+        if target.is_some() && host.newest(namespace) != target { None } else { host.state(namespace) }
     }
 
     /// Whether what is served holds all that the sequence gives, from the first offset on that is kept.
