@@ -196,25 +196,11 @@ fn literal(bytes: &[u8]) -> Name {
 }
 
 fn decimal(number: u64) -> Name {
-    let mut digits = [b'0'; STEM_DIGITS];
-    let from = write_decimal(number, &mut digits).min(STEM_DIGITS - 1);
-    literal(&digits[from..])
+    Name::numbered(number, 1, b"")
 }
 
 fn segment_name(start: SegmentStart, suffix: &'static [u8]) -> Name {
-    Name::numbered::<STEM_DIGITS>(start.get(), suffix)
-}
-
-/// Writes the digits of `number` right-aligned, none for 0; returns the index of the first.
-fn write_decimal(mut number: u64, digits: &mut [u8; STEM_DIGITS]) -> usize {
-    let mut at = STEM_DIGITS;
-    // A u64 has 20 digits at most.
-    while number > 0 {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
-    at
+    Name::numbered(start.get(), STEM_DIGITS, suffix)
 }
 
 pub(super) fn parse_stem(stem: &[u8]) -> Option<SegmentStart> {

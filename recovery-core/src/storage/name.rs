@@ -6,6 +6,9 @@ use std::hash::{Hash, Hasher};
 /// Longest name in bytes; `NAME_MAX` on Linux (`limits.h`).
 pub const NAME_BYTES_MAX: usize = 255;
 
+/// Digits of the largest `u64`.
+const DIGITS_MAX: usize = 20;
+
 /// One component of a path: 1 to 255 bytes, no `/`, no NUL, neither `.` nor `..`.
 ///
 /// So a name can never lead out of the directory it is looked up in.
@@ -42,27 +45,26 @@ impl Name {
         Some(name)
     }
 
-    /// A number in exactly `DIGITS` digits, with `suffix` behind them.
+    /// A number in decimal, with zeros before it until it has `digits_min` digits, and `suffix` behind it.
     ///
     /// # Panics
     ///
-    /// If the number has more digits, or the suffix ends a component.
-    pub(crate) fn numbered<const DIGITS: usize>(mut number: u64, suffix: &'static [u8]) -> Self {
-        let length = DIGITS + suffix.len();
-        let mut name = Self { length: u8::try_from(length).expect("short"), bytes: [0; NAME_BYTES_MAX] };
-        name.bytes[..DIGITS].fill(b'0');
-        for digit in name.bytes[..DIGITS].iter_mut().rev() {
-            if number == 0 {
-                break;
-            }
-            *digit += (number % 10) as u8;
+    /// If more digits are asked for than the largest number has, or the suffix ends a component.
+    pub(crate) fn numbered(mut number: u64, digits_min: usize, suffix: &'static [u8]) -> Self {
+        assert!(digits_min <= DIGITS_MAX && !has_separator(suffix), "no more digits, and a suffix is one");
+        let mut digits = [b'0'; DIGITS_MAX];
+        let mut first = DIGITS_MAX;
+        // A name has a digit at least, and a u64 has 20 at most.
+        while number > 0 || first == DIGITS_MAX {
+            first -= 1;
+            digits[first] += (number % 10) as u8;
             number /= 10;
         }
-        assert!(
-            number == 0 && !has_separator(suffix),
-            "{DIGITS} digits hold the number, and a suffix is one"
-        );
-        name.bytes[DIGITS..length].copy_from_slice(suffix);
+        let digits = &digits[first.min(DIGITS_MAX - digits_min)..];
+        let length = digits.len() + suffix.len();
+        let mut name = Self { length: u8::try_from(length).expect("short"), bytes: [0; NAME_BYTES_MAX] };
+        name.bytes[..digits.len()].copy_from_slice(digits);
+        name.bytes[digits.len()..length].copy_from_slice(suffix);
         name
     }
 
@@ -147,6 +149,17 @@ impl fmt::Debug for Name {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_has_the_digits_that_it_needs_or_more() {
+        let shown = |number, digits_min| Name::numbered(number, digits_min, b".log").to_string();
+        assert_eq!((shown(0, 0).as_str(), shown(0, 1).as_str()), ("0.log", "0.log"));
+        assert_eq!((shown(7, 3).as_str(), shown(1234, 3).as_str()), ("007.log", "1234.log"));
+        assert_eq!(shown(12, 20), "00000000000000000012.log");
+        for digits_min in [0, 20] {
+            assert_eq!(shown(u64::MAX, digits_min), "18446744073709551615.log");
+        }
+    }
 
     #[test]
     fn names_that_differ_never_read_alike() {
