@@ -18,8 +18,18 @@ use crate::provoked_stage::{self as stage, PLANTED};
 const DIGEST_LETTERS: usize = 16;
 
 /// Fields of the last line of a run that say how it ended.
-const FIELDS: [&str; 8] =
-    ["type", "version", "reach_missed", "shards_missing", "parts", "cut_by_time", "interrupted", "exit"];
+const FIELDS: [&str; 10] = [
+    "type",
+    "version",
+    "reach_missed",
+    "harness_bug",
+    "shards_missing",
+    "parts",
+    "cut_by_time",
+    "interrupted",
+    "not_run",
+    "exit",
+];
 
 /// How much of what a command prints is the matter of this page.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,14 +40,16 @@ enum Shown {
     Words,
     /// All of it without numbers, and without what a pinned seed comes to.
     Moves,
+    /// Of a self-check the parts that failed, and its last line.
+    Fails,
     /// The last lines of a run, and those fields of its last line that say how it ended.
     End,
 }
 
-use Shown::{All, End, Moves, Words};
+use Shown::{All, End, Fails, Moves, Words};
 
 /// What is run, and how it is to end.
-const ENDS: [(&str, &[&str], i32, Shown); 25] = [
+const ENDS: [(&str, &[&str], i32, Shown); 33] = [
     ("a scenario comes to what it expects", &["scenarios", "right.kdl"], 0, All),
     ("all seeds hold", &["run", "--from-seed", "7", "--seeds", "4", "--size", "small"], 0, End),
     ("what fails is made simpler, and verified", &["shrink", "wrong.kdl", "-o", "shrunk.kdl"], 0, Words),
@@ -46,14 +58,19 @@ const ENDS: [(&str, &[&str], i32, Shown); 25] = [
     ("a scenario comes to something else", &["scenarios", "wrong.kdl"], 1, All),
     ("a verdict has moved", &["verdicts", "--against", "edited.snap"], 1, Moves),
     ("a planted bug survives", &["mutants", PLANTED, "survives"], 1, Words),
+    ("a planted bug dies by another check", &["mutants", PLANTED, "killed-otherwise"], 1, Words),
+    ("a flag is none of those there are", &["run", "--seed", "7"], 2, All),
+    ("nothing is named that could be swept", &["sweep"], 2, All),
+    ("a file cannot be written", &["run", "--seeds", "1", "--out", "right.kdl/below"], 2, All),
     ("a scenario does not parse", &["scenarios", "broken.kdl"], 2, All),
     ("a shard is none of those there are", &["run", "--shard", "3/2"], 2, All),
     ("a token cannot be read", &["replay", "tm1-5eed"], 2, All),
     ("a token is of another generator", &["replay", "tm1-5eed-rmfasmn1-g999-9f3c2a1b"], 2, All),
-    ("what is merged is of another version", &["merge", "other-version"], 2, All),
+    ("what is merged is of another version", &["merge", "eighth", "other-version"], 2, All),
     ("there is nothing to merge", &["merge", "nothing"], 2, All),
     ("one shard gave two digests", &["merge", "eighth", "eighth-otherwise"], 3, End),
     ("nothing runs", &["run", "--seeds", "0"], 4, End),
+    ("there is no scenario", &["scenarios", "nothing"], 4, All),
     ("seven shards of eight are missing", &["merge", "eighth"], 4, End),
     ("a goal of reach is missed", &["merge", "late"], 4, End),
     ("what is to be shrunk does not fail", &["shrink", "right.kdl", "-o", "shrunk.kdl"], 4, All),
@@ -65,13 +82,11 @@ const ENDS: [(&str, &[&str], i32, Shown); 25] = [
     ),
     ("a planted bug is stale", &["mutants", PLANTED, "stale"], 70, Words),
     ("a planted bug does not compile", &["mutants", PLANTED, "unbuildable"], 70, Words),
-    ("the self-check fails", &["mutants", PLANTED, "kills-the-self-check"], 70, Words),
-    (
-        "what a night runs beside its seeds does not hold",
-        &["run", "--profile", "nightly", "--seeds", "4", "--size", "small"],
-        70,
-        End,
-    ),
+    ("without a planted bug the self-check fails", &["mutants", PLANTED, "kills-the-self-check"], 70, Words),
+    ("the self-check fails", &["self-check", stage::NOWHERE], 70, Fails),
+    ("the harness panics", &["run", stage::SUBJECT, stage::BREAKS, "--jobs", "1"], 70, End),
+    ("what a night runs beside its seeds does not hold", &["run", "--resume", stage::NIGHT], 70, End),
+    ("somebody ends the kill table", &["mutants", PLANTED, "killed", PLANTED, "then-ended"], 130, Words),
     (
         "somebody ends it",
         &["run", stage::SUBJECT, stage::INTERRUPTS, "--known", "known.toml", "--jobs", "1"],
@@ -81,9 +96,12 @@ const ENDS: [(&str, &[&str], i32, Shown); 25] = [
 ];
 
 fn run(directory: &Path, arguments: &[&str]) -> Output {
-    let arguments = arguments.iter().flat_map(|argument| stage::arguments(directory, argument));
-    Command::new(env!("CARGO_BIN_EXE_sim"))
-        .args(arguments)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sim"));
+    if arguments.contains(&stage::NOWHERE) {
+        command.env("TMPDIR", directory.join("nowhere"));
+    }
+    command
+        .args(arguments.iter().flat_map(|argument| stage::arguments(directory, argument)))
         .current_dir(directory)
         .env("PATH", stage::path_with_a_compiler(directory))
         .env_remove("GITHUB_ACTIONS")
@@ -99,14 +117,17 @@ fn person(shown: Shown, bytes: &[u8], directory: &Path) -> String {
         All => text.replace(&format!("has generator {GENERATOR}"), "has generator N"),
         Words => without_numbers(&text),
         Moves => without_the_first_verdict(&without_numbers(&text)),
-        End => the_end(text.find("   Alive").map_or(text.as_str(), |at| &text[at..])),
+        Fails => under(&["FAIL", "Summary"], &text),
+        End => under(&LABELS, text.find("   Alive").map_or(text.as_str(), |at| &text[at..])),
     }
 }
 
-/// Of the last lines of a run those that say how it ended, each on one line however it was broken. Which groups failed is
-/// the generator's matter, and the command that repeats it all is long.
-fn the_end(last: &str) -> String {
-    let labels = ["Alive", "Beside", "Known", "MISSING", "CUT", "Summary", "error:"];
+/// Labels of the last lines of a run that say how it ended. Which groups failed is the generator's matter, and the
+/// command that repeats it all is long.
+const LABELS: [&str; 7] = ["Alive", "Beside", "Known", "MISSING", "CUT", "Summary", "error:"];
+
+/// What stands under some labels, each on one line however it was broken.
+fn under(labels: &[&str], last: &str) -> String {
     let others = ["again", "replay", "export"];
     let (mut text, mut goes_on) = (String::new(), false);
     for line in last.lines() {
@@ -145,12 +166,19 @@ fn program(shown: Shown, bytes: &[u8]) -> String {
         All => return text,
         Words => return without_numbers(&text),
         Moves => return without_the_first_verdict(&without_numbers(&text)),
+        Fails => {
+            let is_told = |line: &&str| !line.contains("\"passed\":true");
+            return text.lines().filter(is_told).map(|line| without_numbers(line) + "\n").collect();
+        }
         End => {}
     }
     let Some(last) = text.lines().last() else { return text };
     let line: Value = serde_json::from_str(last).expect("a line is JSON");
     let field = |name: &&str| {
-        let value = &line[*name];
+        let mut value = line[*name].clone();
+        for part in value.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+            part.remove("seconds");
+        }
         // Which goals those are is the matter of the page about goals.
         let is_long = value.as_array().is_some_and(|all| all.len() > 8);
         (*name).to_owned() + ": " + &if is_long { "[…]".to_owned() } else { value.to_string() }

@@ -20,6 +20,15 @@ pub(crate) const REFUSES: &str = "refuses.sh";
 /// The same, and the third time it asks the simulator to end.
 pub(crate) const INTERRUPTS: &str = "interrupts.sh";
 
+/// The same, and the third time it takes away the directory that it is tried in.
+pub(crate) const BREAKS: &str = "breaks.sh";
+
+/// Stands for surroundings in which no temporary file can be made.
+pub(crate) const NOWHERE: &str = "--nowhere";
+
+/// Where a run of the profile `nightly` lies that was run to its end.
+pub(crate) const NIGHT: &str = "night";
+
 /// Stands for the flag that names a planted bug.
 pub(crate) const PLANTED: &str = "--only";
 
@@ -43,18 +52,31 @@ steps {
 /// The lines of a run that a build of another version wrote.
 const OTHER_VERSION: &str = "{\"type\":\"run-started\",\"version\":2}\n";
 
+/// Makes a file of the directory in which a program is tried, which is what no start expects.
+const BREAKING: &str = "{ for last; do :; done; data=${last%/streams/*}; rm -r \"$data\"; : > \"$data\"; }";
+
 const REFUSAL: &str = "printf '{\"disposition\":\"refuse\",\"next_offset\":null}'\nexit 20\n";
 
-/// What stands in for cargo: it builds a program that finds nothing, and fails on a source that says so.
+/// What stands in for cargo: it builds a program that finds nothing, or what the source says that it finds; it fails on
+/// a source that says so, and asks whoever runs it to end if the source does.
 const COMPILER: &str = r#"#!/bin/sh
 if grep -q "no Rust" sim/src/lib.rs; then echo "error: this is no Rust" >&2; exit 101; fi
+if grep -q "ends it" sim/src/lib.rs; then kill -INT $PPID; fi
 mkdir -p "$CARGO_TARGET_DIR/mutants"
-printf '#!/bin/sh\nif [ "$1" = self-check ]; then exit 70; fi\n' > "$CARGO_TARGET_DIR/mutants/sim"
-chmod +x "$CARGO_TARGET_DIR/mutants/sim"
+program="$CARGO_TARGET_DIR/mutants/sim"
+printf '#!/bin/sh\nif [ "$1" = self-check ]; then exit 70; fi\n' > "$program"
+check=$(sed -n 's/^fails by //p' sim/src/lib.rs)
+if [ -n "$check" ]; then
+    printf "printf '{\"type\":\"failure\",\"check\":\"%s\",\"seed\":1}\\\\n'\n" "$check" >> "$program"
+fi
+chmod +x "$program"
 "#;
 
 /// Planted bugs: name, the text that is looked for, the text that takes its place, what kills it.
-const BUGS: [(&str, &str, &str, &str); 4] = [
+const BUGS: [(&str, &str, &str, &str); 7] = [
+    ("killed", "right", "fails by I06", "I06"),
+    ("killed-otherwise", "right", "fails by I05", "I06"),
+    ("then-ended", "right", "ends it", "I06"),
     ("survives", "right", "wrong", "I06"),
     ("stale", "gone", "wrong", "I06"),
     ("unbuildable", "right", "no Rust", "I06"),
@@ -78,7 +100,9 @@ pub(crate) fn set(directory: &Path, run: &dyn Fn(&[&str]) -> Output) {
     put(REFUSES, REFUSAL);
     let count = format!("{}/{ASKED}", directory.display());
     let third = format!("echo >> '{count}'\n[ $(wc -l < '{count}') -ne 3 ] || kill -INT $PPID\n");
-    put(INTERRUPTS, &(third + REFUSAL));
+    put(INTERRUPTS, &(third.clone() + REFUSAL));
+    let third = third.replace("kill -INT $PPID", BREAKING);
+    put(BREAKS, &(third + REFUSAL));
     put("compiler/cargo", COMPILER);
     let executable = fs::Permissions::from_mode(0o755);
     fs::set_permissions(directory.join("compiler/cargo"), executable).expect("it is ours");
@@ -92,6 +116,20 @@ pub(crate) fn set(directory: &Path, run: &dyn Fn(&[&str]) -> Output) {
     }
     put("known.toml", &known(&run(&["run", SUBJECT, REFUSES, "--json"])));
     set_runs(directory, run, &put);
+    // The self-check is long, and what has run is not run again.
+    run(&[
+        "run",
+        "--profile",
+        "nightly",
+        "--from-seed",
+        "7",
+        "--seeds",
+        "4",
+        "--size",
+        "small",
+        "--out",
+        NIGHT,
+    ]);
 }
 
 /// Parts of runs: one shard of eight, the same with another digest, and a run that says it ran for long.
@@ -136,7 +174,8 @@ pub(crate) fn arguments(directory: &Path, argument: &str) -> Vec<OsString> {
         SUBJECT => {
             ["--from-seed", "1", "--seeds", "16", "--size", "small", "--subject"].map(OsString::from).into()
         }
-        REFUSES | INTERRUPTS => vec![format!("exec:sh '{}/{argument}'", directory.display()).into()],
+        REFUSES | INTERRUPTS | BREAKS => vec![format!("exec:sh '{}/{argument}'", directory.display()).into()],
+        NOWHERE => Vec::new(),
         other => vec![other.into()],
     }
 }
@@ -147,6 +186,8 @@ pub(crate) fn shown(argument: &str) -> &str {
         SUBJECT => "--from-seed 1 --seeds 16 --size small --subject",
         REFUSES => "'exec:sh refuses.sh'",
         INTERRUPTS => "'exec:sh interrupts.sh'",
+        BREAKS => "'exec:sh breaks.sh'",
+        NOWHERE => "(where no temporary file can be made)",
         other => other,
     }
 }

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::cli::KernelCheck;
-use crate::command::run::interruption;
 use crate::command::run::request::drawn_seed;
 use crate::exit::Exit;
 use crate::kernel::{CycleError, Found, Kind, MountError, Session};
@@ -24,23 +23,28 @@ pub struct KernelReport {
     pub found: Found,
     /// What the machine lacks, if nothing could be tried.
     pub missing: Option<String>,
-    /// Whether somebody ended it.
-    pub is_interrupted: bool,
+    /// Programs that were not run, since somebody ended it.
+    pub not_run: u64,
     /// How long it took.
     pub elapsed: Duration,
     /// How the command ends.
     pub exit: Exit,
 }
 
-/// Runs programs on a real filesystem and tells what it left that the model does not allow.
+/// Runs programs on a real filesystem and tells what it left that the model does not allow; no crash is begun once
+/// somebody has asked the program to end.
 ///
 /// # Errors
 ///
 /// When a stream cannot be written.
 #[expect(clippy::disallowed_types, reason = "how long it took is shown; no verdict depends on it")]
-pub fn kernel_check(options: &KernelCheck, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub fn kernel_check(
+    options: &KernelCheck,
+    interrupted: &AtomicBool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     let begin = std::time::Instant::now();
-    let interrupted = interruption()?;
     let kind = options.filesystem;
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease")?.trim().to_owned();
     let from_seed = options.from_seed.unwrap_or_else(drawn_seed);
@@ -50,14 +54,14 @@ pub fn kernel_check(options: &KernelCheck, out: &mut dyn Write, err: &mut dyn Wr
         from_seed,
         found: Found::default(),
         missing: None,
-        is_interrupted: false,
+        not_run: 0,
         elapsed: Duration::ZERO,
         exit: Exit::Held,
     };
     if !options.json {
         terminal::kernel_check_begin(out, kind, &report.kernel, from_seed)?;
     }
-    let ran = try_programs(options, &mut report, &interrupted, out);
+    let ran = try_programs(options, &mut report, interrupted, out);
     report.elapsed = begin.elapsed();
     match ran? {
         Ok(()) => report.exit = exit_of(&report),
@@ -80,7 +84,7 @@ pub fn kernel_check(options: &KernelCheck, out: &mut dyn Write, err: &mut dyn Wr
 
 fn exit_of(report: &KernelReport) -> Exit {
     let exit = if report.found.programs == 0 { Exit::Nothing } else { Exit::Held };
-    let exit = exit.worst(if report.is_interrupted { Exit::Interrupted } else { Exit::Held });
+    let exit = exit.worst(if report.not_run > 0 { Exit::Interrupted } else { Exit::Held });
     let is_good = report.found.strange.is_empty() && report.found.wronged.is_empty();
     exit.worst(if is_good { Exit::Held } else { Exit::Failed })
 }
@@ -99,7 +103,7 @@ fn try_programs(
     let mut done = 0;
     while done < options.runs {
         if interrupted.load(Ordering::Relaxed) {
-            report.is_interrupted = true;
+            report.not_run = options.runs - done;
             break;
         }
         let told = (session.found().strange.len(), session.found().wronged.len());

@@ -47,7 +47,7 @@ words! {
 ///
 /// # Errors
 ///
-/// When a stream cannot be written, or the scenarios cannot be read.
+/// When a stream cannot be written, or a folder or a file in it cannot be read.
 pub fn list(options: &List, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let Some(text) = &options.what else {
         return print(out, &owned(Subject::ALL.map(Subject::code)));
@@ -57,6 +57,23 @@ pub fn list(options: &List, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         writeln!(err, "error: {text} is not {}\nhint: one of {known}", Subject::KIND)?;
         return Ok(Exit::Usage);
     };
+    let needed = match subject {
+        Subject::Scenarios => Some(SCENARIOS),
+        Subject::Mutants => Some(MUTANTS),
+        Subject::Faults
+        | Subject::Checks
+        | Subject::Reasons
+        | Subject::Rows
+        | Subject::Filesystems
+        | Subject::Profiles => None,
+    };
+    if let Some(folder) = needed.filter(|folder| !Path::new(folder).is_dir()) {
+        writeln!(
+            err,
+            "error: there is no directory {folder} here\nhint: run it from the root of the sources"
+        )?;
+        return Ok(Exit::Usage);
+    }
     print(out, &lines(subject)?)
 }
 
@@ -123,11 +140,8 @@ fn scenarios() -> io::Result<Vec<String>> {
         .collect()
 }
 
-/// KDL files in a folder and the folders in it; none where there is no such folder.
+/// KDL files in a folder and the folders in it.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    if !folder.is_dir() {
-        return Ok(());
-    }
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
@@ -167,7 +181,12 @@ mod tests {
             assert!(!unique.is_empty() && unique.len() == words.lines().count(), "{words}");
         }
         // Tests run in the folder of the package, which has no such folders below it.
-        assert_eq!(listed(Some("mutants")), (Exit::Held, String::new(), String::new()));
+        for (subject, folder) in [("scenarios", "scenarios"), ("mutants", "sim/mutants")] {
+            let told = format!(
+                "error: there is no directory {folder} here\nhint: run it from the root of the sources\n"
+            );
+            assert_eq!(listed(Some(subject)), (Exit::Usage, String::new(), told));
+        }
         assert_eq!(listed(Some("profiles")).1, PROFILES);
         assert!(listed(Some("faults")).1.contains("torn-prefix\n"));
     }

@@ -3,13 +3,14 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::Scenarios;
 use crate::command::source::Source;
 use crate::exit::Exit;
 use crate::oracle::sample::Checks;
 use crate::oracle::{Check, Value, Violation};
-use crate::report::json;
+use crate::report::{json, terminal};
 use crate::run::panics::remember_panics;
 use crate::run::replay::twice;
 use crate::schedule::{Scenario, print_step, step_lines};
@@ -54,16 +55,23 @@ impl Told {
     }
 }
 
-/// Runs scenario files and reports.
+/// Runs scenario files and reports; none is begun once somebody has asked the program to end.
 ///
 /// # Errors
 ///
 /// When a stream cannot be written.
-pub fn scenarios(options: &Scenarios, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub fn scenarios(
+    options: &Scenarios,
+    interrupted: &AtomicBool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     remember_panics();
     let mut arena = Arena::new();
     let (mut exit, mut passed, mut failed) = (Exit::Held, 0, 0);
-    for path in files(&options.paths) {
+    let mut left = files(&options.paths).into_iter();
+    while !interrupted.load(Ordering::Relaxed) {
+        let Some(path) = left.next() else { break };
         let told = match run_file(&path, &mut arena) {
             Ok(told) => told,
             Err(sentence) => {
@@ -80,12 +88,16 @@ pub fn scenarios(options: &Scenarios, out: &mut dyn Write, err: &mut dyn Write) 
             tell(out, &told)?;
         }
     }
-    if passed + failed == 0 {
+    let not_run: Vec<String> = left.map(|path| shown(&path)).collect();
+    if !not_run.is_empty() {
+        exit = exit.worst(Exit::Interrupted);
+    } else if passed + failed == 0 {
         exit = exit.worst(Exit::Nothing);
     }
     if options.json {
-        json::write(out, &json::scenarios_summary(passed, failed, exit))?;
+        json::write(out, &json::scenarios_summary(passed, failed, &not_run, exit))?;
     } else {
+        terminal::not_run(out, "scenario", &not_run)?;
         writeln!(out, " Summary  {} scenarios: {passed} passed, {failed} failed", passed + failed)?;
     }
     Ok(exit)
@@ -126,13 +138,18 @@ pub fn files(paths: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
+/// A path as it is shown on every system.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
 /// Runs one file with every check.
 ///
 /// # Errors
 ///
 /// When it is no scenario that can be run; the text is for a person.
 pub fn run_file(path: &Path, arena: &mut Arena) -> Result<Told, String> {
-    let path = path.to_string_lossy().replace('\\', "/");
+    let path = shown(path);
     let text = fs::read_to_string(&path).map_err(|error| format!("{path} cannot be read: {error}"))?;
     let source = Source::read(&path, None, Checks::Default)?;
     arena.image = source.image;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::cli::Shrink;
@@ -38,8 +39,10 @@ pub struct ShrinkReport {
     pub class: FailureClass,
     /// The failure in words.
     pub sentence: String,
-    /// Whether the budget ended it.
+    /// Whether the budget or somebody ended it.
     pub is_cut_short: bool,
+    /// Whether somebody did.
+    pub is_interrupted: bool,
     /// What the file, read back, came to.
     pub verified: Verified,
     /// The file.
@@ -57,13 +60,18 @@ pub enum Verified {
     No,
 }
 
-/// Shrinks a token or a file.
+/// Shrinks a token or a file; once somebody has asked the program to end, what it has come to by then is kept.
 ///
 /// # Errors
 ///
 /// When a stream or the file cannot be written.
 #[expect(clippy::disallowed_types, reason = "how long it may take is asked of the clock; no verdict is")]
-pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub fn shrink(
+    options: &Shrink,
+    interrupted: &AtomicBool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     let read = word(&options.checks)
         .and_then(|checks| Source::read(&options.subject, options.image.as_deref(), checks))
         .and_then(|source| writable(&options.out).map(|()| source));
@@ -77,7 +85,8 @@ pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io:
     remember_panics();
     let begin = std::time::Instant::now();
     let most = Duration::from_secs(options.seconds);
-    let is_over = || begin.elapsed() >= most;
+    let is_interrupted = || interrupted.load(Ordering::Relaxed);
+    let is_over = || is_interrupted() || begin.elapsed() >= most;
     let schedule = &source.scenario.schedule;
     let how = (source.sample, &source.expected);
     let Some(shrunk) = simplify(Arena::on(source.image), schedule, how, options.runs, is_over) else {
@@ -98,6 +107,7 @@ pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io:
         class: shrunk.class,
         sentence: shrunk.failure.violation.to_string(),
         is_cut_short: shrunk.is_cut_short,
+        is_interrupted: shrunk.is_cut_short && is_interrupted(),
         file: options.out.display().to_string(),
     };
     if options.json {
@@ -105,7 +115,8 @@ pub fn shrink(options: &Shrink, out: &mut dyn Write, err: &mut dyn Write) -> io:
     } else {
         terminal::shrink(out, &report)?;
     }
-    Ok(if report.verified == Verified::No { Exit::Harness } else { Exit::Held })
+    let exit = if report.is_interrupted { Exit::Interrupted } else { Exit::Held };
+    Ok(exit.worst(if report.verified == Verified::No { Exit::Harness } else { Exit::Held }))
 }
 
 fn line(step: &Step) -> String {

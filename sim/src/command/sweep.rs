@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::cli::Sweep;
@@ -30,21 +31,29 @@ pub struct SweepReport {
     pub summary: Summary,
     /// Where the first variant of each group was saved, in their order.
     pub files: Vec<PathBuf>,
+    /// Whether somebody ended it before it was complete.
+    pub is_interrupted: bool,
     /// How long it took.
     pub elapsed: Duration,
     /// How the command ends.
     pub exit: Exit,
 }
 
-/// Sweeps over a token, a file or all scenarios, and reports.
+/// Sweeps over a token, a file or all scenarios, and reports; no world is begun once somebody has asked the program to
+/// end.
 ///
 /// # Errors
 ///
 /// When a stream or a file cannot be written.
 #[expect(clippy::disallowed_types, reason = "how long it took is shown; no verdict depends on it")]
-pub fn sweep(options: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub fn sweep(
+    options: &Sweep,
+    interrupted: &AtomicBool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     if options.host {
-        return sweep_host(options, out);
+        return sweep_host(options, interrupted, out);
     }
     let (names, schedules, skipped) = match subjects(options) {
         Ok(subjects) => subjects,
@@ -62,10 +71,11 @@ pub fn sweep(options: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> io::R
         jobs: options.jobs.unwrap_or_else(cores),
         keeps_equal: options.keep_equal,
     };
-    let summary = run_sweep(&schedules, &request);
+    let summary = run_sweep(&schedules, &request, interrupted);
     let elapsed = begin.elapsed();
     let files = save(&options.out, &names, &summary)?;
-    let exit = exit_of(&summary);
+    let is_interrupted = interrupted.load(Ordering::Relaxed) && !summary.is_complete();
+    let exit = exit_of(&summary, is_interrupted);
     let report = SweepReport {
         subjects: names,
         skipped,
@@ -73,6 +83,7 @@ pub fn sweep(options: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> io::R
         depth: request.depth,
         summary,
         files,
+        is_interrupted,
         elapsed,
         exit,
     };
@@ -88,10 +99,11 @@ pub fn sweep(options: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> io::R
 const HOST_EVENTS: u32 = 6;
 
 /// Goes through sequences of events on a host, a thread a start, and holds the number of states to what was counted.
-fn sweep_host(options: &Sweep, out: &mut dyn Write) -> io::Result<Exit> {
+fn sweep_host(options: &Sweep, interrupted: &AtomicBool, out: &mut dyn Write) -> io::Result<Exit> {
     remember_panics();
     let explored: Vec<Explored> = std::thread::scope(|scope| {
-        let starts = HostStart::ALL.map(|start| scope.spawn(move || explore_host(start, HOST_EVENTS)));
+        let starts =
+            HostStart::ALL.map(|start| scope.spawn(move || explore_host(start, HOST_EVENTS, interrupted)));
         starts.map(|start| start.join().expect("a panic in a world is a failure of it")).into()
     });
     let mut exit = Exit::Held;
@@ -99,23 +111,28 @@ fn sweep_host(options: &Sweep, out: &mut dyn Write) -> io::Result<Exit> {
         let failures = found.failures.len();
         let is_counted = found.states == start.states_within_six();
         exit = exit.worst(if failures > 0 { Exit::Failed } else { Exit::Held });
-        exit = exit.worst(if is_counted { Exit::Held } else { Exit::Harness });
+        exit = exit.worst(match (found.is_cut_short, is_counted) {
+            (true, _) => Exit::Interrupted,
+            (false, true) => Exit::Held,
+            (false, false) => Exit::Harness,
+        });
         if options.json {
             let line = serde_json::json!({
                 "type": "host-sweep", "version": 1, "start": start.code(), "sequences": found.sequences,
                 "states": found.states, "expected_states": start.states_within_six(), "runs": found.runs,
-                "failures": failures,
+                "failures": failures, "interrupted": found.is_cut_short,
             });
             writeln!(out, "{line}")?;
         } else {
             writeln!(
                 out,
-                "   Start  {}: {} sequences, {} states (counted: {}), {} worlds, {failures} failures",
+                "   Start  {}: {} sequences, {} states (counted: {}), {} worlds, {failures} failures{}",
                 start.code(),
                 found.sequences,
                 found.states,
                 start.states_within_six(),
-                found.runs
+                found.runs,
+                if found.is_cut_short { "; interrupted: longer sequences were not run" } else { "" }
             )?;
         }
         if let Some((text, failure)) = found.failures.first().filter(|_| !options.json) {
@@ -129,6 +146,10 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
+/// What is said where nothing is named that could be swept.
+const NOTHING_NAMED: &str = "name a token or a file, or --all for all of scenarios/, or --host for every sequence of \
+                             events on a host";
+
 type Subjects = (Vec<String>, Vec<Schedule>, Vec<String>);
 
 fn subjects(options: &Sweep) -> Result<Subjects, String> {
@@ -138,7 +159,7 @@ fn subjects(options: &Sweep) -> Result<Subjects, String> {
             let paths = files(&[PathBuf::from("scenarios")]);
             paths.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect()
         }
-        (None, false) => return Err("name a token or a file, or --all for all of scenarios/".to_owned()),
+        (None, false) => return Err(NOTHING_NAMED.to_owned()),
         (Some(_), true) => return Err("--all is all of scenarios/; leave the token or file out".to_owned()),
     };
     let (mut names, mut schedules, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
@@ -158,11 +179,12 @@ fn subjects(options: &Sweep) -> Result<Subjects, String> {
     Ok((names, schedules, skipped))
 }
 
-fn exit_of(summary: &Summary) -> Exit {
+fn exit_of(summary: &Summary, is_interrupted: bool) -> Exit {
     let exit = if summary.is_harness_bug { Exit::Harness } else { Exit::Held };
     let exit = exit.worst(if summary.failures > 0 { Exit::Failed } else { Exit::Held });
+    let exit = exit.worst(if is_interrupted { Exit::Interrupted } else { Exit::Held });
     // What was cut short is never green.
-    exit.worst(if summary.is_complete && summary.runs > 0 { Exit::Held } else { Exit::Nothing })
+    exit.worst(if summary.is_complete() && summary.runs > 0 { Exit::Held } else { Exit::Nothing })
 }
 
 /// Saves the first variant of each group as a schedule that replays.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::cli::Verdicts;
@@ -27,6 +28,8 @@ pub struct VerdictsReport {
     pub moves: Moves,
     /// The commit that tokens are of.
     pub commit: Commit,
+    /// Pinned seeds that were not run, since somebody ended it.
+    pub not_run: u64,
 }
 
 impl VerdictsReport {
@@ -36,20 +39,27 @@ impl VerdictsReport {
     }
 
     fn exit(&self) -> Exit {
-        match (self.moves.compared, self.moves.moved) {
+        let exit = match (self.moves.compared, self.moves.moved) {
             (0, _) => Exit::Nothing,
             (_, 0) => Exit::Held,
             (_, _) => Exit::Failed,
-        }
+        };
+        exit.worst(if self.not_run > 0 { Exit::Interrupted } else { Exit::Held })
     }
 }
 
-/// Runs the pinned seeds and compares what they come to with what they came to.
+/// Runs the pinned seeds and compares what they come to with what they came to; none is begun once somebody has asked
+/// the program to end.
 ///
 /// # Errors
 ///
 /// When a stream cannot be written.
-pub fn verdicts(options: &Verdicts, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub fn verdicts(
+    options: &Verdicts,
+    interrupted: &AtomicBool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     let against = options.against.as_deref().unwrap_or(KEPT);
     let kept = match read(against) {
         Ok(kept) => kept,
@@ -59,9 +69,11 @@ pub fn verdicts(options: &Verdicts, out: &mut dyn Write, err: &mut dyn Write) ->
         }
     };
     remember_panics();
-    let here = pinned(PINNED_SEEDS, thread::available_parallelism().map_or(1, usize::from));
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let here = pinned(PINNED_SEEDS, jobs, || interrupted.load(Ordering::Relaxed));
     let moves = Moves::between(&kept, &here).expect("another generator was refused before");
-    let report = VerdictsReport { against: against.to_owned(), moves, commit: commit::current() };
+    let not_run = PINNED_SEEDS - here.seeds.len() as u64;
+    let report = VerdictsReport { against: against.to_owned(), moves, commit: commit::current(), not_run };
     if options.json {
         json::verdicts(&report).iter().try_for_each(|line| json::write(out, line))?;
     } else {
@@ -103,7 +115,8 @@ mod tests {
     fn run(against: &str, is_json: bool) -> (Exit, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let options = Verdicts { against: Some(against.to_owned()), json: is_json };
-        let exit = verdicts(&options, &mut out, &mut err).expect("memory takes it");
+        let never = AtomicBool::new(false);
+        let exit = verdicts(&options, &never, &mut out, &mut err).expect("memory takes it");
         let text = |bytes| String::from_utf8(bytes).expect("text");
         (exit, text(out), text(err))
     }

@@ -6,6 +6,7 @@
 //! peers of the rebuilding start, which hear nothing.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::oracle::sample::Sample;
 use crate::run::one::report_of;
@@ -87,32 +88,37 @@ impl HostStart {
 /// What an exploration came to.
 #[derive(Clone, Debug, Default)]
 pub struct Explored {
-    /// Sequences that were covered: those of every length up to the one asked for.
+    /// Sequences that were covered: those of every length that was gone through to its end.
     pub sequences: u64,
     /// Worlds that were run.
     pub runs: u64,
     /// States that were met.
     pub states: u64,
+    /// Whether somebody ended it: the numbers are those of what was gone through by then.
+    pub is_cut_short: bool,
     /// Sequences that failed, with their first failure.
     pub failures: Vec<(String, Failure)>,
 }
 
 /// Goes through every sequence of up to `length` events from a start. Each new state is also let come to its end, so
-/// that what must follow does.
-pub fn explore_host(start: HostStart, length: u32) -> Explored {
-    explore(start, length, true)
+/// that what must follow does. Once `interrupted` is set no sequence is begun.
+pub fn explore_host(start: HostStart, length: u32, interrupted: &AtomicBool) -> Explored {
+    explore(start, length, true, interrupted)
 }
 
 /// The same, and where equal states are not merged every sequence is run to its end.
-fn explore(start: HostStart, length: u32, merges: bool) -> Explored {
+fn explore(start: HostStart, length: u32, merges: bool, interrupted: &AtomicBool) -> Explored {
     let mut arena = Arena::new();
     let mut found = Explored::default();
     let mut met = BTreeSet::new();
     let mut frontier = vec![Vec::new()];
-    for depth in 1..=length {
-        found.sequences += (EVENTS.len() as u64).pow(depth);
+    'lengths: for depth in 1..=length {
         let mut next = Vec::new();
         for events in &frontier {
+            if interrupted.load(Ordering::Relaxed) {
+                found.is_cut_short = true;
+                break 'lengths;
+            }
             for event in 0..EVENTS.len() {
                 let events: Vec<usize> = events.iter().copied().chain([event]).collect();
                 let schedule = start.schedule(&events);
@@ -138,6 +144,7 @@ fn explore(start: HostStart, length: u32, merges: bool) -> Explored {
                 }
             }
         }
+        found.sequences += (EVENTS.len() as u64).pow(depth);
         frontier = next;
     }
     found.states = met.len() as u64;
@@ -150,8 +157,9 @@ mod tests {
 
     #[test]
     fn every_sequence_of_three_events_holds_from_every_start() {
+        let never = AtomicBool::new(false);
         for start in HostStart::ALL {
-            let found = explore_host(start, 3);
+            let found = explore_host(start, 3, &never);
             let failures: Vec<String> = found
                 .failures
                 .iter()
@@ -159,7 +167,7 @@ mod tests {
                 .collect();
             assert_eq!(failures.first(), None, "{} of {} worlds", failures.len(), found.runs);
             assert_eq!(found.sequences, 9 + 81 + 729);
-            let all = explore(start, 3, false);
+            let all = explore(start, 3, false, &never);
             assert_eq!(all.runs, 2 * found.sequences, "each of them, up to its last event and to its end");
             assert!(all.failures.is_empty(), "equal states were not equal: {:?}", all.failures.first());
             assert_eq!(all.states, found.states, "what follows from equal states is the same");

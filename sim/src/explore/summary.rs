@@ -3,7 +3,7 @@
 //! Promises: pieces are added in the order of the work, so a summary does not depend on threads. Leaves out:
 //! how it is shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,8 +42,8 @@ pub struct Summary {
     pub deduplicated: u64,
     /// Worlds run.
     pub runs: u64,
-    /// Whether every variant was run or stood for.
-    pub is_complete: bool,
+    /// Indexes of the subjects of which some variant was neither run nor stood for.
+    pub incomplete: BTreeSet<usize>,
     /// Variants that fail.
     pub failures: u64,
     /// By cause, in order of first appearance.
@@ -80,11 +80,18 @@ pub(super) struct Done {
 }
 
 impl Summary {
+    /// Whether every variant was run or stood for.
+    pub fn is_complete(&self) -> bool {
+        self.incomplete.is_empty()
+    }
+
     pub(super) fn add(&mut self, subject: usize, done: Done) {
         self.states += done.states;
         self.deduplicated += done.deduplicated;
         self.runs += done.runs;
-        self.is_complete &= !done.was_cut_short;
+        if done.was_cut_short {
+            self.incomplete.insert(subject);
+        }
         self.failures += done.failed.len() as u64;
         self.is_harness_bug |= done.is_harness_bug;
         self.subjects[subject].1 += done.states;

@@ -1,9 +1,10 @@
 //! A sweep: every variant of every subject, and what they came to.
 //!
 //! Promises: which variants are run depends on the subjects and the kinds alone; those that a state met
-//! before stands for are counted; a sweep whose budget ran out says so. Leaves out: what a variant is.
+//! before stands for are counted; a sweep whose budget ran out, or that somebody ended, says which subjects it did not
+//! come to the end of. Leaves out: what a variant is.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use recovery_core::storage::Call;
 
@@ -15,13 +16,16 @@ use super::{calls, pool};
 use crate::schedule::Schedule;
 use crate::world::Arena;
 
-/// Sweeps over schedules.
-pub fn sweep(subjects: &[Schedule], request: &Request) -> Summary {
+/// Sweeps over schedules. Once `interrupted` is set no world is begun.
+pub fn sweep(subjects: &[Schedule], request: &Request, interrupted: &AtomicBool) -> Summary {
     let plains: Vec<Schedule> = subjects.iter().map(plain).collect();
     let budget = AtomicU64::new(request.runs);
     let mut arena = Arena::new();
-    let counted: Vec<Vec<Vec<Call>>> =
-        plains.iter().map(|plain| calls::count(&mut arena, plain, light(0)).unwrap_or_default()).collect();
+    let mut count = |plain| {
+        let may_run = !interrupted.load(Ordering::Relaxed);
+        may_run.then(|| calls::count(&mut arena, plain, light(0))).flatten().unwrap_or_default()
+    };
+    let counted: Vec<Vec<Vec<Call>>> = plains.iter().map(&mut count).collect();
     let mut pieces = Vec::new();
     for (subject, (plain, calls)) in plains.iter().zip(&counted).enumerate() {
         let piece = |step| Piece { subject, plain, calls, step };
@@ -29,16 +33,20 @@ pub fn sweep(subjects: &[Schedule], request: &Request) -> Summary {
         pieces.push(piece(None));
     }
     let done = pool::run(&pieces, request.jobs, |arena, piece| {
-        let mut sweeper = Sweeper { arena, request, budget: &budget, done: Done::default() };
+        let mut sweeper = Sweeper { arena, request, budget: &budget, interrupted, done: Done::default() };
         sweeper.sweep(piece);
         sweeper.done
     });
-    let mut summary = Summary { is_complete: true, ..Summary::default() };
-    summary.subjects =
-        counted.iter().map(|calls| (calls.iter().map(|calls| calls.len() as u64).sum(), 0, 0)).collect();
+    let calls: Vec<u64> =
+        counted.iter().map(|calls| calls.iter().map(|calls| calls.len() as u64).sum()).collect();
     // A subject whose world comes to no end is not counted, let alone swept.
-    summary.is_complete = counted.iter().zip(&plains).all(|(calls, plain)| calls.len() == plain.steps.len());
-    summary.calls = summary.subjects.iter().map(|(calls, _, _)| calls).sum();
+    let is_counted = |subject: &usize| counted[*subject].len() == plains[*subject].steps.len();
+    let mut summary = Summary {
+        calls: calls.iter().sum(),
+        subjects: calls.into_iter().map(|calls| (calls, 0, 0)).collect(),
+        incomplete: (0..subjects.len()).filter(|subject| !is_counted(subject)).collect(),
+        ..Summary::default()
+    };
     for (piece, done) in pieces.iter().zip(done) {
         summary.add(piece.subject, done);
     }
@@ -54,6 +62,10 @@ mod tests {
     use crate::run::one::report_of;
     use crate::schedule::{Action, CallPoint, Crash, CrashInside, Interruption, parse};
     use crate::world::Watch;
+
+    fn sweep(subjects: &[Schedule], request: &Request) -> Summary {
+        super::sweep(subjects, request, &AtomicBool::new(false))
+    }
 
     fn read(path: &str) -> Schedule {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/");
@@ -97,7 +109,7 @@ steps { append "1/1/0" batch=0 count=2; flush "1/1/0"; poll "1/1/0" from=0 count
             assert!(all.runs > one.runs && one.deduplicated > 0, "{text}");
             // Where equal states are gone on with, so are those that follow from them, in the second crash.
             assert_eq!(found(&one), found(&all), "{text}");
-            assert!(one.is_complete && one.failures == 0, "{text}: {:?}", one.groups);
+            assert!(one.is_complete() && one.failures == 0, "{text}: {:?}", one.groups);
         }
     }
 
@@ -108,8 +120,10 @@ steps { append "1/1/0" batch=0 count=2; flush "1/1/0"; poll "1/1/0" from=0 count
         let (one, other) = (sweep(&subjects, &Request { jobs: 1, ..two.clone() }), sweep(&subjects, &two));
         assert_eq!((one.digest, one.runs, one.states), (other.digest, other.runs, other.states));
         let cut = sweep(&subjects, &Request { runs: one.runs - 1, ..two.clone() });
-        assert!(!cut.is_complete && cut.runs == one.runs - 1);
-        assert!(sweep(&subjects, &Request { runs: one.runs, ..two }).is_complete);
+        assert!(!cut.is_complete() && cut.runs == one.runs - 1);
+        assert!(sweep(&subjects, &Request { runs: one.runs, ..two.clone() }).is_complete());
+        let never = super::sweep(&subjects, &two, &AtomicBool::new(true));
+        assert_eq!((never.runs, never.incomplete.len()), (0, subjects.len()));
     }
 
     /// A crash before the K-th call is met there and not before, and there is no call behind the last.
@@ -156,7 +170,7 @@ start node=1; transfer "1/1/0" from=0 node=1; }"#;
 steps { append "1/1/0" batch=0; delete "1/1/0"; create "1/1/0"; reconcile; }"#;
         for text in [copy, deletion] {
             let summary = sweep(&[story(text)], &request(&[Kind::Crash, Kind::Error], 1));
-            assert!(summary.is_complete && summary.runs > 100, "{}", summary.runs);
+            assert!(summary.is_complete() && summary.runs > 100, "{}", summary.runs);
             assert_eq!(summary.failures, 0, "{:?}", summary.groups);
         }
     }
@@ -164,7 +178,7 @@ steps { append "1/1/0" batch=0; delete "1/1/0"; create "1/1/0"; reconcile; }"#;
     #[test]
     fn every_field_of_what_lies_there_is_damaged() {
         let summary = sweep(&[read("findings/f29-flip-up.kdl")], &request(&[Kind::Fields], 1));
-        assert!(summary.is_complete && summary.runs > 300, "{}", summary.runs);
+        assert!(summary.is_complete() && summary.runs > 300, "{}", summary.runs);
         assert_eq!(summary.failures, 0, "{:?}", summary.groups);
     }
 }

@@ -1,9 +1,9 @@
 //! Does one piece of a sweep: the variants of one step, or all damage to what lies there in the end.
 //!
-//! Promises: every world, those that only lead to a state included, is taken off one budget; one that was
-//! not run is never forgotten. Leaves out: which variants there are.
+//! Promises: every world, those that only lead to a state included, is taken off one budget, and none is begun once
+//! somebody has asked for the end; one that was not run is never forgotten. Leaves out: which variants there are.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use recovery_core::storage::Call;
 use recovery_core::units::Namespace;
@@ -43,11 +43,16 @@ pub(super) struct Sweeper<'a> {
     pub(super) arena: &'a mut Arena,
     pub(super) request: &'a Request,
     pub(super) budget: &'a AtomicU64,
+    pub(super) interrupted: &'a AtomicBool,
     pub(super) done: Done,
 }
 
 impl Sweeper<'_> {
     pub(super) fn sweep(&mut self, piece: &Piece<'_>) {
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.done.was_cut_short = true;
+            return;
+        }
         let has = |kind| self.request.kinds.contains(&kind);
         // What is pending or lies there is told of one node, so worlds with hosts have the other two kinds.
         let is_host = piece.plain.needs_host();
@@ -191,13 +196,14 @@ impl Sweeper<'_> {
         self.done.failed.push(failed(schedule, &blamed, &outcome));
     }
 
-    /// Takes a world off the budget; says whether there was one left.
+    /// Takes a world off the budget; says whether there was one left, and nobody asked for the end.
     fn may_run(&mut self) -> bool {
-        let taken =
-            self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        self.done.was_cut_short |= taken.is_err();
-        self.done.runs += u64::from(taken.is_ok());
-        taken.is_ok()
+        let take =
+            || self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let may_run = !self.interrupted.load(Ordering::Relaxed) && take().is_ok();
+        self.done.was_cut_short |= !may_run;
+        self.done.runs += u64::from(may_run);
+        may_run
     }
 }
 

@@ -6,6 +6,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::again::Again;
+use super::terminal::left_out;
 use super::whole::Whole;
 use crate::exit::Exit;
 use crate::oracle::Check;
@@ -97,13 +98,15 @@ fn harness(whole: &Whole) -> TestSuite {
     suite
 }
 
-/// A run that time cut short has not failed: its test is skipped.
+/// A run that time or somebody cut short has not failed: its test is skipped.
 fn all_seeds_ran(summary: &Summary) -> TestCase {
-    let status = match summary.cut_by_time {
+    let by_time = summary.cut_by_time.map(|wanted| format!("cut by time, {} of {wanted}", summary.seeds));
+    let by_somebody = left_out(&summary.not_run).map(|left| format!("interrupted: {left} were not run"));
+    let status = match by_time.or(by_somebody) {
         None => TestCaseStatus::success(),
-        Some(wanted) => {
+        Some(message) => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(format!("cut by time, {} of {wanted}", summary.seeds));
+            status.set_message(message);
             status
         }
     };

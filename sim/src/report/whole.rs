@@ -78,6 +78,8 @@ fn exit_of(summary: &Summary, is_reach_missed: bool) -> Exit {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::run::part::{Part, PartEnd};
     use crate::run::planted::Planted;
@@ -112,7 +114,10 @@ mod tests {
         check(&known, Exit::Held);
         let groups = vec![group("a", 3, true), group("b", 1, false)];
         check(&Summary { failures: 4, groups, ..held() }, Exit::Failed);
-        let part = |exit| Summary { parts: vec![PartEnd { part: Part::Sweeps, exit }], ..held() };
+        let part = |exit| Summary {
+            parts: vec![PartEnd { part: Part::Sweeps, exit, elapsed: Duration::ZERO }],
+            ..held()
+        };
         check(&part(Exit::Held), Exit::Held);
         check(&part(Exit::Failed), Exit::Failed);
         check(&Summary { scenarios: ScenarioCount { passed: 9, failed: 1 }, ..held() }, Exit::Failed);

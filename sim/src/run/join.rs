@@ -26,6 +26,9 @@ pub fn join(from: u64, shards: &[Summary]) -> Summary {
         whole.is_harness_bug |= shard.is_harness_bug;
         whole.is_interrupted |= shard.is_interrupted;
         whole.shards_missing.extend(&shard.shards_missing);
+        whole.not_run.seeds += shard.not_run.seeds;
+        whole.not_run.scenarios += shard.not_run.scenarios;
+        whole.not_run.parts.extend(&shard.not_run.parts);
         whole.parts.extend(&shard.parts);
         whole.shards.extend(shard.shards.iter().cloned());
     }

@@ -82,20 +82,13 @@ impl PinnedError {
     }
 }
 
-/// Runs the first `count` of the pinned seeds on `jobs` threads.
-pub fn pinned(count: u64, jobs: usize) -> SeedVerdicts {
+/// Runs the first `count` of the pinned seeds on `jobs` threads, and begins none once `is_over`.
+pub fn pinned(count: u64, jobs: usize, is_over: impl Fn() -> bool + Sync) -> SeedVerdicts {
     let mut seeds = Vec::new();
-    run(
-        Seeds::all(0, count),
-        jobs,
-        || false,
-        Arena::new,
-        seed_verdict,
-        |_, verdict| {
-            seeds.push(verdict);
-            ControlFlow::Continue(())
-        },
-    );
+    run(Seeds::all(0, count), jobs, is_over, Arena::new, seed_verdict, |_, verdict| {
+        seeds.push(verdict);
+        ControlFlow::Continue(())
+    });
     SeedVerdicts { generator: GENERATOR, seeds }
 }
 
@@ -211,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_reads_back() {
-        let verdicts = pinned(40, 2);
+        let verdicts = pinned(40, 2, || false);
         assert_eq!(verdicts.seeds.len(), 40);
         assert_eq!(verdicts.to_string().parse(), Ok(verdicts.clone()));
         let kept = format!("---\nsource: somewhere\n---\n{verdicts}");

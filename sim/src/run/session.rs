@@ -16,7 +16,7 @@ use super::known::Known;
 use super::one::{Outcome, run_seed, schedule_of};
 use super::pace::{Moment, Pace, ShardPace};
 use super::parallel::{Seeds, run};
-use super::part::PartEnd;
+use super::part::{Part, PartEnd};
 use super::planted::Planted;
 use super::tally::Tally;
 use crate::oracle::Check;
@@ -111,6 +111,17 @@ pub struct ScenarioCount {
     pub failed: u64,
 }
 
+/// What was not run, since somebody ended the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NotRun {
+    /// Seeds, where their number was limited.
+    pub seeds: u64,
+    /// Scenario files.
+    pub scenarios: u64,
+    /// What a profile runs beside its seeds.
+    pub parts: Vec<Part>,
+}
+
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
@@ -146,7 +157,9 @@ pub struct Summary {
     pub shards_missing: Vec<u64>,
     /// Whether somebody ended it before its limits did.
     pub is_interrupted: bool,
-    /// What ran behind the seeds, and how it ended.
+    /// What was not run because of that.
+    pub not_run: NotRun,
+    /// What ran beside the seeds, and how it ended.
     pub parts: Vec<PartEnd>,
     /// Seeds that were to be run, of this shard, where time ended the run before they all were.
     pub cut_by_time: Option<u64>,
@@ -230,16 +243,21 @@ pub fn run_session(
     let mut summary = session.summary;
     summary.elapsed = before + begin.elapsed();
     summary.is_interrupted = interrupted.load(Ordering::Relaxed);
-    summary.cut_by_time = cut_by_time(request, is_full, &summary);
+    let left = seeds_left(request, is_full, &summary);
+    if summary.is_interrupted {
+        summary.not_run.seeds = left;
+    } else if left > 0 {
+        summary.cut_by_time = request.seeds.share();
+    }
     summary.known_gone = known.gone(&summary.tally, &|id| summary.has_group(id));
     listener.progress(&summary);
     summary
 }
 
-/// Seeds that were to be run, where neither a person nor failures ended the run before they all were.
-fn cut_by_time(request: &Request, is_full: bool, summary: &Summary) -> Option<u64> {
-    let wanted = request.seeds.share()?;
-    (!is_full && !summary.is_interrupted && summary.seeds < wanted).then_some(wanted)
+/// Seeds that were to be run and were not, where it was not failures that ended the run before.
+fn seeds_left(request: &Request, is_full: bool, summary: &Summary) -> u64 {
+    let wanted = request.seeds.share().filter(|_| !is_full);
+    wanted.map_or(0, |wanted| wanted.saturating_sub(summary.seeds))
 }
 
 /// Memory for the worlds of one thread.

@@ -81,6 +81,27 @@ fn a_command_line_that_is_wrong_ends_with_2() {
 }
 
 #[test]
+fn what_cannot_be_written_is_told_in_one_sentence_and_ends_with_2() {
+    let directory = scratch();
+    let path = directory.path();
+    fs::write(path.join("file"), "").expect("it takes bytes");
+    let output = run(path, &["run", "--seeds", "1", "--size", "small", "--out", "file/below"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).expect("it prints text");
+    let start = "error: what the program shows or keeps could not be written: ";
+    assert!(told.starts_with(start) && told.lines().count() == 1 && output.stdout.is_empty(), "{told}");
+}
+
+#[test]
+fn a_sweep_of_nothing_is_told_what_can_be_swept() {
+    let directory = scratch();
+    let output = run(directory.path(), &["sweep"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).expect("it prints text");
+    assert!(["a token or a file", "--all", "--host"].iter().all(|word| told.contains(word)), "{told}");
+}
+
+#[test]
 fn a_scheduler_says_which_shard_this_is() {
     let directory = scratch();
     let arguments =

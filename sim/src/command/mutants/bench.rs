@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Judged;
 use crate::subject::kill::{Fate, STARTS, judge, seeds_command};
@@ -37,12 +38,17 @@ impl Bench {
         built(&self.target)
     }
 
-    /// What goes wrong with the sources as they are, by all commands that are to show the bugs.
+    /// What goes wrong with the sources as they are, by all commands that are to show the bugs. Once `interrupted` is
+    /// set none is begun, and nothing is known.
     ///
     /// # Errors
     ///
     /// When the compiler or the program cannot be run.
-    pub(super) fn trouble_without_a_bug(&self, mutants: &[Mutant]) -> io::Result<Option<String>> {
+    pub(super) fn trouble_without_a_bug(
+        &self,
+        mutants: &[Mutant],
+        interrupted: &AtomicBool,
+    ) -> io::Result<Option<String>> {
         let program = match build(self.tree.path(), &self.target)? {
             Ok(program) => program,
             Err(sentence) => return Ok(Some(sentence)),
@@ -56,7 +62,7 @@ impl Bench {
         for (replicas, seeds) in budgets {
             for start in STARTS {
                 let command = seeds_command(&program, replicas, start, seeds, &self.out);
-                if !holds(command)? {
+                if !holds(command, interrupted)? {
                     return Ok(Some(format!("{seeds} seeds from {start} on do not all hold")));
                 }
             }
@@ -64,7 +70,7 @@ impl Bench {
         for mutant in mutants.iter().filter(|mutant| mutant.dies_by_reach()) {
             let mut command = seeds_command(&program, mutant.replicas, STARTS[0], mutant.seeds, &self.out);
             command.arg("--require-reach");
-            if !holds(command)? {
+            if !holds(command, interrupted)? {
                 return Ok(Some(format!("a goal is missed within {} seeds", mutant.seeds)));
             }
         }
@@ -72,44 +78,62 @@ impl Bench {
             let mut command = Command::new(&program);
             command.arg(name);
             let is_asked = name == "scenarios" || mutants.iter().any(Mutant::dies_by_self_check);
-            if is_asked && !holds(command)? {
+            if is_asked && !holds(command, interrupted)? {
                 return Ok(Some(format!("`sim {name}` fails")));
             }
         }
         Ok(None)
     }
 
-    /// Plants a bug, builds, finds out what kills it, and takes it out again.
+    /// Plants a bug, builds, finds out what kills it, and takes it out again. `None` if somebody has asked for the end
+    /// meanwhile: on a terminal the compiler and the program were asked, too, and what they came to means nothing.
     ///
     /// # Errors
     ///
     /// When a file cannot be written, or the compiler or the program cannot be run.
     #[expect(clippy::disallowed_types, reason = "how long a bug takes is shown; no fate depends on it")]
-    pub(super) fn judge<'a>(&self, mutant: &'a Mutant) -> io::Result<Judged<'a>> {
+    pub(super) fn judge<'a>(
+        &self,
+        mutant: &'a Mutant,
+        interrupted: &AtomicBool,
+    ) -> io::Result<Option<Judged<'a>>> {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let begin = std::time::Instant::now();
         let planted = match self.tree.plant(mutant) {
-            Ok(()) => self.judge_planted(mutant),
+            Ok(()) => self.judge_planted(mutant, interrupted),
             Err(stale @ PlantError::Stale { .. }) => {
-                Ok((Fate::Stale { sentence: stale.to_string() }, Vec::new()))
+                Ok(Some((Fate::Stale { sentence: stale.to_string() }, Vec::new())))
             }
             Err(PlantError::Io { file, error }) => {
                 return Err(io::Error::new(error.kind(), format!("{file}: {error}")));
             }
         };
         self.tree.restore(mutant)?;
-        let (fate, scenarios) = planted?;
-        Ok(Judged { mutant, fate, scenarios, seconds: begin.elapsed().as_secs_f64() })
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok(planted?.map(|(fate, scenarios)| Judged { mutant, fate, scenarios, seconds }))
     }
 
-    fn judge_planted(&self, mutant: &Mutant) -> io::Result<(Fate, Vec<String>)> {
+    /// `None` if somebody has asked for the end when it is built.
+    fn judge_planted(
+        &self,
+        mutant: &Mutant,
+        interrupted: &AtomicBool,
+    ) -> io::Result<Option<(Fate, Vec<String>)>> {
         match build(self.tree.path(), &self.target)? {
-            Ok(program) => judge(&program, mutant, &self.out),
-            Err(sentence) => Ok((Fate::Unbuildable { sentence }, Vec::new())),
+            _ if interrupted.load(Ordering::Relaxed) => Ok(None),
+            Ok(program) => judge(&program, mutant, &self.out).map(Some),
+            Err(sentence) => Ok(Some((Fate::Unbuildable { sentence }, Vec::new()))),
         }
     }
 }
 
-/// Whether a command ends well.
-fn holds(mut command: Command) -> io::Result<bool> {
-    Ok(command.stdout(Stdio::null()).stderr(Stdio::null()).status()?.success())
+/// Whether a command ends well. It is not begun once somebody has asked for the end.
+fn holds(mut command: Command, interrupted: &AtomicBool) -> io::Result<bool> {
+    Ok(interrupted.load(Ordering::Relaxed)
+        || command.stdout(Stdio::null()).stderr(Stdio::null()).status()?.success())
 }

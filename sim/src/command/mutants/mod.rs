@@ -13,6 +13,7 @@ mod tally;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::bench::Bench;
 pub use self::tally::Numbers;
@@ -21,7 +22,7 @@ use super::commit;
 use super::scenarios::files;
 use crate::cli::Mutants;
 use crate::exit::Exit;
-use crate::report::json;
+use crate::report::{json, terminal};
 use crate::schedule::{Kills, Scenario, parse};
 use crate::subject::collection::{self, FOLDER};
 use crate::subject::kill::Fate;
@@ -47,12 +48,17 @@ pub struct Judged<'a> {
     pub seconds: f64,
 }
 
-/// Plants and judges.
+/// Plants and judges, one bug after the other; none is planted once somebody has asked the program to end.
 ///
 /// # Errors
 ///
 /// When a stream, the copy of the sources or the table cannot be written.
-pub fn mutants(options: &Mutants, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub fn mutants(
+    options: &Mutants,
+    interrupted: &AtomicBool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     let asked = match Asked::read(options) {
         Ok(asked) => asked,
         Err(sentence) => {
@@ -62,13 +68,15 @@ pub fn mutants(options: &Mutants, out: &mut dyn Write, err: &mut dyn Write) -> i
     };
     let bench = Bench::set_up(Path::new("."), Path::new(SCRATCH))?;
     let mut tally = Tally::begin();
-    if let Some(sentence) = bench.trouble_without_a_bug(&asked.chosen)? {
+    let trouble = bench.trouble_without_a_bug(&asked.chosen, interrupted)?;
+    // On a terminal the compiler and the program were asked to end, too.
+    if let Some(sentence) = trouble.filter(|_| !interrupted.load(Ordering::Relaxed)) {
         writeln!(err, "error: without any bug {sentence}")?;
         return Ok(Exit::Harness);
     }
     let mut rows = Vec::new();
     for mutant in &asked.chosen {
-        let judged = bench.judge(mutant)?;
+        let Some(judged) = bench.judge(mutant, interrupted)? else { break };
         tally.count(&judged.fate);
         if let (Some(directory), true) = (&options.keep, judged.fate.has_program()) {
             let kept = directory.join(&mutant.id);
@@ -129,7 +137,12 @@ impl Asked {
         let missing = self.kept.missing(&self.known).count();
         // A table that is written has no row too many.
         let missing = if options.accept { 0 } else { missing };
+        let ran = rows.len();
+        let not_run: Vec<&str> = self.chosen[ran..].iter().map(|mutant| mutant.id.as_str()).collect();
         let mut exit = tally.exit();
+        if !not_run.is_empty() {
+            exit = exit.worst(Exit::Interrupted);
+        }
         if missing > 0 || !unconfirmed.is_empty() || moves.iter().any(|moved| moved.is_worse) {
             exit = exit.worst(Exit::Failed);
         }
@@ -147,8 +160,9 @@ impl Asked {
         }
         let total = self.known.len();
         if options.json {
-            json::write(out, &json::mutants_summary(&tally.numbers(missing, total)))?;
+            json::write(out, &json::mutants_summary(&tally.numbers(missing, total), &not_run))?;
         } else {
+            terminal::not_run(out, "planted bug", &not_run)?;
             show::summary(out, &tally.numbers(missing, total))?;
         }
         Ok(exit)

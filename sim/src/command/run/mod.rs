@@ -9,9 +9,9 @@ mod shard;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use self::parts::Beside;
 use self::reporting::Reporting;
 use self::request::Plan;
 use crate::cli::Run;
@@ -23,24 +23,30 @@ use crate::report::lines::StartedLine;
 use crate::report::progress::Progress;
 use crate::run::known::Known;
 use crate::run::panics::remember_panics;
-use crate::run::session::{ScenarioCount, Summary, run_session};
+use crate::run::part::Part;
+use crate::run::session::{Summary, run_session};
 use crate::world::Arena;
 
 /// Where scenarios are kept.
 const SCENARIOS: &str = "scenarios";
 
-/// Runs seeds and reports.
+/// Runs seeds and reports; once somebody has asked the program to end, nothing more is begun.
 ///
 /// # Errors
 ///
 /// When a stream or a saved schedule cannot be written.
-pub fn run(options: &Run, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+pub fn run(
+    options: &Run,
+    interrupted: &AtomicBool,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
     let settled = request::plan(options).and_then(|plan| {
         let known = options.known.as_deref().map(known::read).transpose()?;
         Ok((plan, known.unwrap_or_default()))
     });
     match settled {
-        Ok((plan, known)) => run_plan(options, plan, &known, (out, err)),
+        Ok((plan, known)) => run_plan(options, plan, &known, interrupted, (out, err)),
         Err(sentence) => {
             writeln!(err, "error: {sentence}")?;
             Ok(Exit::Usage)
@@ -52,10 +58,10 @@ fn run_plan(
     options: &Run,
     plan: Plan,
     known: &Known,
+    interrupted: &AtomicBool,
     (out, err): (&mut dyn Write, &mut dyn Write),
 ) -> io::Result<Exit> {
     remember_panics();
-    let interrupted = interruption()?;
     let request = plan.request;
     let outputs = Outputs { html: options.html.as_deref(), junit: options.junit.as_deref() };
     let progress = Progress::begin(&request, !options.json);
@@ -67,24 +73,39 @@ fn run_plan(
     let mut reporting = Reporting::begin(&plan.directory, started, failures, options.json, &progress, out)?;
     summary.planted = reporting.plant()?;
     if plan.scenarios {
-        run_scenarios(options.json, &mut summary, &mut reporting)?;
+        run_scenarios(options.json, interrupted, &mut summary, &mut reporting)?;
     }
-    let mut summary = run_session(&request, known, summary, &interrupted, &mut reporting);
+    let beside = Beside { directory: &plan.directory, is_json: options.json, interrupted };
+    let (first, behind): (Vec<Part>, Vec<Part>) = plan.parts.into_iter().partition(|part| part.comes_first());
+    let took = beside.run(&first, &mut summary, &mut reporting, err)?;
+    summary.elapsed += took;
+    let mut summary = run_session(&request, known, summary, interrupted, &mut reporting);
     progress.end();
-    summary.parts =
-        parts::run(&plan.parts, &plan.directory, options.json, &interrupted, &mut reporting, err)?;
+    beside.run(&behind, &mut summary, &mut reporting, err)?;
+    summary.is_interrupted = interrupted.load(Ordering::Relaxed);
     let whole = reporting.end(summary)?;
     outputs.write(&whole, request.image, err)?;
     Ok(whole.exit)
 }
 
-/// Runs the scenario files before the seeds, tells of those that do not hold, and counts their time.
+/// Runs the scenario files before the seeds, tells of those that do not hold, and counts their time. Those that the
+/// summary counts were run before; none is begun once somebody has asked the program to end.
 #[expect(clippy::disallowed_types, reason = "how long a run may take is asked of the clock; no verdict is")]
-fn run_scenarios(is_json: bool, summary: &mut Summary, reporting: &mut Reporting<'_>) -> io::Result<()> {
+fn run_scenarios(
+    is_json: bool,
+    interrupted: &AtomicBool,
+    summary: &mut Summary,
+    reporting: &mut Reporting<'_>,
+) -> io::Result<()> {
     let begin = std::time::Instant::now();
     let mut arena = Arena::new();
-    let mut count = ScenarioCount::default();
-    for path in scenarios::files(&[PathBuf::from(SCENARIOS)]) {
+    let mut count = summary.scenarios;
+    let mut left = scenarios::files(&[PathBuf::from(SCENARIOS)]).into_iter();
+    for _ in 0..count.passed + count.failed {
+        left.next();
+    }
+    while !interrupted.load(Ordering::Relaxed) {
+        let Some(path) = left.next() else { break };
         let told = scenarios::run_file(Path::new(&path), &mut arena);
         let has_passed = told.as_ref().is_ok_and(scenarios::Told::has_passed);
         *(if has_passed { &mut count.passed } else { &mut count.failed }) += 1;
@@ -97,17 +118,7 @@ fn run_scenarios(is_json: bool, summary: &mut Summary, reporting: &mut Reporting
         })?;
     }
     summary.scenarios = count;
+    summary.not_run.scenarios = left.count() as u64;
     summary.elapsed += begin.elapsed();
     Ok(())
-}
-
-/// Set by the first signal that asks the program to end; the second one ends it.
-pub(crate) fn interruption() -> io::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let exit = i32::from(Exit::Interrupted as u8);
-        signal_hook::flag::register_conditional_shutdown(signal, exit, Arc::clone(&interrupted))?;
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
-    Ok(interrupted)
 }

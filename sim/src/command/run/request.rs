@@ -25,7 +25,7 @@ pub(super) struct Plan {
     pub(super) request: Request,
     /// Whether scenario files run first.
     pub(super) scenarios: bool,
-    /// What runs behind the seeds.
+    /// What runs beside the seeds.
     pub(super) parts: Vec<Part>,
     /// Where it is written.
     pub(super) directory: PathBuf,
@@ -44,10 +44,13 @@ pub(super) fn plan(options: &Run) -> Result<Plan, String> {
         Some(directory) => {
             let resumed = resume::read(directory)?;
             let request = resumed_request(options, &resumed)?;
-            let parts = parts(profile(&resumed.started.profile)?, request.seeds);
+            let profile = profile(&resumed.started.profile)?;
+            let has_run = |part: &Part| resumed.summary.parts.iter().any(|end| end.part == *part);
+            let mut parts = parts(profile, request.seeds);
+            parts.retain(|part| !has_run(part));
             Ok(Plan {
                 request,
-                scenarios: false,
+                scenarios: profile.scenarios && request.seeds.shard == 1,
                 parts,
                 directory: directory.clone(),
                 resumed: Some(resumed),
@@ -95,7 +98,7 @@ fn fresh(options: &Run) -> Result<Plan, String> {
     Ok(Plan { request, scenarios, parts, directory: options.out.clone(), resumed: None })
 }
 
-/// What a profile runs behind its seeds. Beside the shards of a run that is dealt out it is work for a machine of its
+/// What a profile runs beside its seeds. Beside the shards of a run that is dealt out it is work for a machine of its
 /// own, so no shard does it.
 fn parts(profile: &Profile, seeds: Seeds) -> Vec<Part> {
     if seeds.shards == 1 { profile.parts.clone() } else { Vec::new() }

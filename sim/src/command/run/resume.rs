@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::checkpoint;
 use super::reporting::LINES;
+use crate::exit::Exit;
 use crate::report::lines::{FailureLine, Line, StartedLine, read_sections, summary_of};
-use crate::run::session::Summary;
+use crate::run::session::{NotRun, Summary};
 
 /// A run that goes on.
 #[derive(Debug)]
@@ -53,5 +54,14 @@ fn summary(started: &StartedLine, lines: &str) -> Result<Summary, String> {
     let end = sections.first().and_then(|section| Some((&section.reach, section.summary.as_ref()?)));
     let (reach, line) = end.ok_or("it holds no summary")?;
     let summary = summary_of(reach, line).map_err(|error| error.to_string())?;
-    Ok(Summary { is_interrupted: false, cut_by_time: None, known_gone: Vec::new(), ..summary })
+    let mut summary = Summary {
+        is_interrupted: false,
+        not_run: NotRun::default(),
+        cut_by_time: None,
+        known_gone: Vec::new(),
+        ..summary
+    };
+    // What was ended on its way is run again.
+    summary.parts.retain(|end| end.exit != Exit::Interrupted);
+    Ok(summary)
 }

@@ -15,7 +15,7 @@ use std::fmt::Write;
 pub use self::failure::Scene;
 
 use self::chart::{Bar, bars, pace};
-use super::terminal::counted;
+use super::terminal::{counted, left_out};
 use super::whole::Whole;
 use crate::exit::Exit;
 use crate::oracle::Check;
@@ -172,14 +172,17 @@ fn alive(summary: &Summary) -> String {
             grouped(wanted)
         )
     });
-    format!("<p class=\"{class}\">{text}</p>{missing}{cut}{}", parts(summary))
+    let left = left_out(&summary.not_run)
+        .map_or(String::new(), |left| format!("<p class=\"warn\">Interrupted: {left} were not run.</p>"));
+    format!("<p class=\"{class}\">{text}</p>{missing}{cut}{left}{}", parts(summary))
 }
 
 /// How what ran beside the seeds ended.
 fn parts(summary: &Summary) -> String {
     let one = |end: &PartEnd| {
         let class = if end.exit == Exit::Held { "good" } else { "bad" };
-        format!("<p class=\"{class}\">Beside the seeds: {}, exit {}.</p>", end.part.code(), end.exit as u8)
+        let (part, exit, seconds) = (end.part.code(), end.exit as u8, end.elapsed.as_secs_f64());
+        format!("<p class=\"{class}\">Beside the seeds: {part}, exit {exit}, in {seconds:.1} s.</p>")
     };
     summary.parts.iter().map(one).collect()
 }

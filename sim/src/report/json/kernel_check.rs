@@ -36,6 +36,7 @@ pub fn kernel_check_summary(report: &KernelReport) -> Value {
         })).collect::<Vec<Value>>(),
         "shape_runs": found.shape_runs, "partitions": found.partitions, "wronged": found.wronged.len(),
         "missing": report.missing, "seconds": report.elapsed.as_secs_f64(),
-        "interrupted": report.is_interrupted, "exit": report.exit as u8,
+        "not_run": report.not_run,
+        "interrupted": report.not_run > 0, "exit": report.exit as u8,
     })
 }

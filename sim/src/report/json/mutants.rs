@@ -24,12 +24,13 @@ pub fn mutant(judged: &Judged<'_>) -> Value {
 }
 
 /// The last line.
-pub fn mutants_summary(numbers: &Numbers) -> Value {
+pub fn mutants_summary(numbers: &Numbers, not_run: &[&str]) -> Value {
     let [killed, survived, wrong_check, stale, unbuildable, hung] = numbers.fates;
     json!({
         "type": "mutants-summary", "version": VERSION, "planted": numbers.planted, "killed": killed,
         "survived": survived, "wrong_check": wrong_check, "stale": stale, "unbuildable": unbuildable,
         "hung": hung, "missing": numbers.missing, "total": numbers.total,
+        "not_run": not_run, "interrupted": !not_run.is_empty(),
         "seeds_median": numbers.seeds_median, "seeds_max": numbers.seeds_max, "seconds": numbers.seconds,
     })
 }

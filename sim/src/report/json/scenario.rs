@@ -26,9 +26,10 @@ pub fn scenario(told: &Told) -> Value {
 }
 
 /// The last line.
-pub fn scenarios_summary(passed: u64, failed: u64, exit: Exit) -> Value {
+pub fn scenarios_summary(passed: u64, failed: u64, not_run: &[String], exit: Exit) -> Value {
     json!({
         "type": "scenarios-summary", "version": VERSION, "scenarios": passed + failed,
-        "passed": passed, "failed": failed, "exit": exit as u8,
+        "passed": passed, "failed": failed, "not_run": not_run, "interrupted": !not_run.is_empty(),
+        "exit": exit as u8,
     })
 }

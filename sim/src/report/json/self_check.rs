@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::VERSION;
-use crate::exit::Exit;
+use crate::command::self_check::SelfCheckReport;
 use crate::self_check::PartResult;
 
 /// What a part came to.
@@ -16,9 +16,10 @@ pub fn self_check(result: &PartResult) -> Value {
 }
 
 /// The last line.
-pub fn self_check_summary(parts: u64, failed: &[&str], seconds: f64, exit: Exit) -> Value {
+pub fn self_check_summary(report: &SelfCheckReport) -> Value {
     json!({
-        "type": "self-check-summary", "version": VERSION, "parts": parts, "failed": failed,
-        "seconds": seconds, "exit": exit as u8,
+        "type": "self-check-summary", "version": VERSION, "parts": report.parts, "failed": report.failed,
+        "not_run": report.not_run, "interrupted": !report.not_run.is_empty(),
+        "seconds": report.elapsed.as_secs_f64(), "exit": report.exit() as u8,
     })
 }

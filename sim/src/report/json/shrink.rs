@@ -16,7 +16,7 @@ pub fn shrink(report: &ShrinkReport) -> Value {
     json!({
         "type": "shrink", "version": VERSION, "title": report.title, "from": extent(report.from),
         "to": extent(report.to), "lines": report.steps, "runs": report.runs, "seconds": report.seconds,
-        "cut_short": report.is_cut_short, "check": report.class.check.code(),
+        "cut_short": report.is_cut_short, "interrupted": report.is_interrupted, "check": report.class.check.code(),
         "recovery_step": report.class.recovery_step, "sentence": report.sentence,
         "verified": report.verified != Verified::No, "missed": report.verified == Verified::WithMisses,
         "file": report.file,

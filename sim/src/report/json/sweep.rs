@@ -29,12 +29,15 @@ pub fn sweep_summary(report: &SweepReport) -> Value {
             (check.code().to_owned(), json!(count))
         })
         .collect();
+    let incomplete: Vec<&str> =
+        summary.incomplete.iter().map(|subject| report.subjects[*subject].as_str()).collect();
     json!({
         "type": "sweep-summary", "version": VERSION,
         "subjects": report.subjects.len(), "skipped": report.skipped,
         "kinds": report.kinds.iter().map(|kind| kind.code()).collect::<Vec<_>>(), "depth": report.depth,
         "calls": summary.calls, "states": summary.states, "deduplicated": summary.deduplicated,
-        "runs": summary.runs, "complete": summary.is_complete, "failures": summary.failures,
+        "runs": summary.runs, "complete": summary.is_complete(), "incomplete": incomplete,
+        "interrupted": report.is_interrupted, "failures": summary.failures,
         "groups": groups, "violations_by_invariant": violations, "digest": digest(summary.digest),
         "seconds": report.elapsed.as_secs_f64(), "exit": report.exit as u8,
     })

@@ -11,6 +11,7 @@ use super::{
 use crate::command::export::ExportReport;
 use crate::command::kernel_check::KernelReport;
 use crate::command::mutants::{Judged, Numbers};
+use crate::command::self_check::SelfCheckReport;
 use crate::command::shrink::{ShrinkReport, Verified};
 use crate::command::source::Source;
 use crate::command::verdicts::VerdictsReport;
@@ -25,7 +26,7 @@ use crate::run::ending::FailureClass;
 use crate::run::moves::{Move, Moves};
 use crate::run::parallel::Seeds;
 use crate::run::part::{Part, PartEnd};
-use crate::run::session::{FailedSeed, Group, Request, Summary};
+use crate::run::session::{FailedSeed, Group, NotRun, Request, Summary};
 use crate::schedule::generate::{Knobs, generate_seed};
 use crate::schedule::token::{Commit, Token};
 use crate::self_check::PartResult;
@@ -89,7 +90,7 @@ fn the_lines_of_a_check_against_a_kernel() {
         from_seed: 7,
         found: Found::default(),
         missing: Some("no loop device".to_owned()),
-        is_interrupted: false,
+        not_run: 0,
         elapsed: Duration::from_secs(1),
         exit: Exit::Nothing,
     };
@@ -153,7 +154,8 @@ fn the_summary_names_every_check_and_every_group() {
         failures: 3,
         groups: vec![group],
         elapsed: Duration::from_secs(2),
-        parts: vec![PartEnd { part: Part::Sweeps, exit: Exit::Failed }],
+        parts: vec![PartEnd { part: Part::Sweeps, exit: Exit::Failed, elapsed: Duration::from_secs(3) }],
+        not_run: NotRun { seeds: 5, scenarios: 1, parts: vec![Part::KillTable] },
         cut_by_time: Some(200),
         ..Summary::default()
     };
@@ -194,7 +196,11 @@ fn the_lines_of_a_self_check_have_the_fields_of_the_page() {
         check(&line);
         assert_eq!(line["passed"], passed);
     }
-    check(&self_check_summary(5, &["litmus"], 1.5, Exit::Harness));
+    let report = SelfCheckReport { parts: 5, failed: vec!["litmus"], ..SelfCheckReport::default() };
+    check(&self_check_summary(&report));
+    assert_eq!(report.exit(), Exit::Harness);
+    let cut = SelfCheckReport { parts: 5, not_run: vec!["reach"], ..SelfCheckReport::default() };
+    assert_eq!(self_check_summary(&cut)["exit"], 130);
 }
 
 #[test]
@@ -217,7 +223,7 @@ fn the_lines_of_planted_bugs_have_the_fields_of_the_page() {
         seeds_max: Some(7),
         seconds: 2.5,
     };
-    check(&mutants_summary(&numbers));
+    check(&mutants_summary(&numbers, &["m"]));
 }
 
 /// A file of a world that ends as it is recorded to.
@@ -275,6 +281,7 @@ fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
         class: FailureClass { check: Check::I06, recovery_step: "decide", expectation: None },
         sentence: "one should be two".to_owned(),
         is_cut_short: false,
+        is_interrupted: false,
         verified: Verified::Yes,
         file: "a.kdl".to_owned(),
     }));
@@ -284,7 +291,7 @@ fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
 fn the_lines_of_moved_verdicts_have_the_fields_of_the_page() {
     let one = Move { from: "serve".to_owned(), to: "refuse/hole".to_owned(), count: 3, seed: 9 };
     let moves = Moves { compared: 1000, same: 997, moved: 3, moves: vec![one] };
-    let report = VerdictsReport { against: "main".to_owned(), moves, commit: Commit::Unknown };
+    let report = VerdictsReport { against: "main".to_owned(), moves, commit: Commit::Unknown, not_run: 0 };
     let lines = verdicts(&report);
     lines.iter().for_each(check);
     assert_eq!(lines[0]["tokens"].as_array().map(Vec::len), Some(1));

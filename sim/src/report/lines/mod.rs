@@ -14,7 +14,7 @@ mod totals;
 use serde::{Deserialize, Serialize};
 
 pub use failure::{DifferenceLine, FailureLine};
-pub use part::PartLine;
+pub use part::{NotRunLine, PartLine};
 pub use read::{LineError, Section, read_sections};
 pub use regime::{RegimeLine, WithoutLedgerLine};
 pub use started::{LimitsLine, ShardLine, StartedLine, WorldLine};

@@ -9,7 +9,7 @@ use recovery_core::storage::Call;
 use serde::{Deserialize, Serialize};
 
 use super::regime::RegimeLine;
-use super::{LineError, PartLine, StartedLine, VERSION, digest};
+use super::{LineError, NotRunLine, PartLine, StartedLine, VERSION, digest};
 use crate::disk::Cause;
 use crate::exit::Exit;
 use crate::oracle::Check;
@@ -108,7 +108,10 @@ pub struct SummaryLine {
     pub shards_missing: Vec<u64>,
     /// Whether somebody ended it.
     pub interrupted: bool,
-    /// What ran behind the seeds.
+    /// What was not run because of that.
+    #[serde(default)]
+    pub not_run: NotRunLine,
+    /// What ran beside the seeds.
     #[serde(default)]
     pub parts: Vec<PartLine>,
     /// Seeds that were to be run, where time ended it before they all were.
@@ -247,6 +250,7 @@ impl SummaryLine {
             shards: summary.shards.clone(),
             shards_missing: summary.shards_missing.clone(),
             interrupted: summary.is_interrupted,
+            not_run: NotRunLine::of(&summary.not_run),
             parts: summary.parts.iter().copied().map(PartLine::of).collect(),
             cut_by_time: summary.cut_by_time,
             exit: exit as u8,
@@ -326,6 +330,7 @@ pub fn summary_of(reach: &[ReachLine], line: &SummaryLine) -> Result<Summary, Li
         shards: line.shards.clone(),
         shards_missing: line.shards_missing.clone(),
         is_interrupted: line.interrupted,
+        not_run: line.not_run.read()?,
         parts: line.parts.iter().map(PartLine::end).collect::<Result<_, _>>()?,
         cut_by_time: line.cut_by_time,
     })

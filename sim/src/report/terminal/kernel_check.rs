@@ -53,6 +53,10 @@ pub fn kernel_check_summary(out: &mut dyn Write, report: &KernelReport) -> io::R
     if let Some(missing) = &report.missing {
         return paragraph(out, "Nothing", &format!("could be tried: {missing}"));
     }
+    if report.not_run > 0 {
+        let left = counted(report.not_run, "program");
+        paragraph(out, "CUT", &format!("interrupted: the last {left} were not run"))?;
+    }
     let verdict = match found.strange.len() {
         0 => "the model allows all of them".to_owned(),
         count => format!("{count} are outside the model"),

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::text::{counted, paragraph};
+use super::text::{counted, not_run, paragraph};
+use crate::command::self_check::SelfCheckReport;
 use crate::self_check::PartResult;
 
 /// What a part came to.
@@ -25,10 +26,13 @@ pub fn self_check(out: &mut dyn Write, result: &PartResult) -> io::Result<()> {
 /// # Errors
 ///
 /// When the stream cannot be written.
-pub fn self_check_summary(out: &mut dyn Write, parts: u64, failed: &[&str], seconds: f64) -> io::Result<()> {
-    let held = match failed {
-        [] => "all held".to_owned(),
-        _ => format!("NOT all held: {}", failed.join(", ")),
+pub fn self_check_summary(out: &mut dyn Write, report: &SelfCheckReport) -> io::Result<()> {
+    not_run(out, "part", &report.not_run)?;
+    let held = match report.failed.as_slice() {
+        [] if report.not_run.is_empty() => "all held".to_owned(),
+        [] => "what ran held".to_owned(),
+        failed => format!("NOT all held: {}", failed.join(", ")),
     };
-    paragraph(out, "Summary", &format!("{} in {seconds:.1} s: {held}", counted(parts, "part")))
+    let (parts, seconds) = (counted(report.parts, "part"), report.elapsed.as_secs_f64());
+    paragraph(out, "Summary", &format!("{parts} in {seconds:.1} s: {held}"))
 }

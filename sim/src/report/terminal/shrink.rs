@@ -29,7 +29,11 @@ pub fn shrink(out: &mut dyn Write, report: &ShrinkReport) -> io::Result<()> {
         }
         Verified::No => "read back and replayed, it does NOT fail so: this is a bug of sim shrink",
     };
-    let end = if report.is_cut_short { "; the budget ended it, it may become simpler" } else { "" };
+    let end = match (report.is_interrupted, report.is_cut_short) {
+        (true, _) => "; interrupted: simpler ones were not run",
+        (false, true) => "; the budget ended it, it may become simpler",
+        (false, false) => "",
+    };
     let (runs, seconds) = (counted(report.runs, "world"), report.seconds);
     paragraph(out, "Summary", &format!("{verified}; {runs} in {seconds:.1} s{end}"))?;
     hint(out, "replay", &format!("cargo sim replay {}", report.file))

@@ -7,10 +7,11 @@ use crate::exit::Exit;
 use crate::report::again::{Again, run_again};
 use crate::report::lines::StartedLine;
 use crate::report::whole::Whole;
+use crate::run::part::PartEnd;
 use crate::run::planted::{CHECK, PlantedFate};
 use crate::run::reach::{Goal, Line, ReachKind};
 use crate::run::regime_tally::WithoutLedger;
-use crate::run::session::Summary;
+use crate::run::session::{NotRun, Summary};
 use crate::run::tally::Tally;
 
 /// Columns of one of the two cells of a line of the table of faults.
@@ -208,7 +209,7 @@ fn conclusion(whole: &Whole) -> String {
         (_, PlantedFate::Silent) => "nothing is shown: the harness is not alive".to_owned(),
         _ if failures > 0 => format!("NOT all held: {failed} failed, in {}", counted(groups, "group")),
         _ if scenarios > 0 => format!("NOT all held: {} failed", counted(scenarios, "scenario")),
-        _ if summary.parts.iter().any(|end| end.exit != Exit::Held) => {
+        _ if summary.parts.iter().any(|end| !matches!(end.exit, Exit::Held | Exit::Interrupted)) => {
             "NOT all held: what ran beside the seeds did not".to_owned()
         }
         (_, PlantedFate::Masked) => "NOT all held: the world of the planted failure failed".to_owned(),
@@ -217,9 +218,19 @@ fn conclusion(whole: &Whole) -> String {
             "all held, and goals of reach were missed".to_owned()
         }
         _ if summary.cut_by_time.is_some() => "what ran held, and time cut it short".to_owned(),
+        _ if left_out(&summary.not_run).is_some() => "what ran held".to_owned(),
         _ if summary.known_failures() > 0 => "all held but what is known".to_owned(),
         _ => "all held".to_owned(),
     }
+}
+
+/// What was not run since somebody ended it, in words; `None` if all was.
+pub fn left_out(not_run: &NotRun) -> Option<String> {
+    let NotRun { seeds, scenarios, parts } = not_run;
+    let counts = [(*seeds, "seed"), (*scenarios, "scenario")].into_iter().filter(|(count, _)| *count > 0);
+    let mut left: Vec<String> = counts.map(|(count, noun)| counted(count, noun)).collect();
+    left.extend(parts.iter().map(|part| part.code().to_owned()));
+    (!left.is_empty()).then(|| left.join(", "))
 }
 
 fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
@@ -233,11 +244,17 @@ fn end(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
         paragraph(out, "MISSING", &format!("shard {shard}: it is not there, or has no summary"))?;
     }
     if !summary.parts.is_empty() {
-        let ends = summary.parts.iter().map(|end| format!("{} exit {}", end.part.code(), end.exit as u8));
+        let one = |end: &PartEnd| {
+            format!("{} exit {} in {:.1} s", end.part.code(), end.exit as u8, end.elapsed.as_secs_f64())
+        };
+        let ends = summary.parts.iter().map(one);
         paragraph(out, "Beside", &ends.collect::<Vec<String>>().join(", "))?;
     }
     if let Some(wanted) = summary.cut_by_time {
         paragraph(out, "CUT", &format!("by time, {} of {wanted} seeds ran", summary.seeds))?;
+    }
+    if let Some(left) = left_out(&summary.not_run) {
+        paragraph(out, "CUT", &format!("interrupted: {left} were not run"))?;
     }
     let held = conclusion(whole);
     let interrupted = if summary.is_interrupted { ", interrupted" } else { "" };

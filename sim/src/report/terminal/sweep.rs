@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::text::{counted, paragraph};
 use crate::command::sweep::SweepReport;
 
 /// Tells what a sweep came to.
@@ -26,6 +27,15 @@ pub fn sweep(out: &mut dyn Write, report: &SweepReport) -> io::Result<()> {
         )?;
         writeln!(out, "          {}", group.sentence)?;
         writeln!(out, "          cargo sim replay {}", file.display())?;
+    }
+    if let Some(first) = summary.incomplete.first().filter(|_| report.is_interrupted) {
+        let count = counted(summary.incomplete.len() as u64, "subject");
+        let first = &report.subjects[*first];
+        paragraph(
+            out,
+            "CUT",
+            &format!("interrupted: not all variants of {count} were run, the first {first}"),
+        )?;
     }
     let kinds: Vec<&str> = report.kinds.iter().map(|kind| kind.code()).collect();
     writeln!(
@@ -55,5 +65,5 @@ fn verdict(report: &SweepReport) -> String {
         0 => "all held".to_owned(),
         failures => format!("{failures} failed, in {} groups", summary.groups.len()),
     };
-    if summary.is_complete { held } else { format!("{held}, and NOT complete") }
+    if summary.is_complete() { held } else { format!("{held}, and NOT complete") }
 }

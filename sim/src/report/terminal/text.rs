@@ -56,6 +56,18 @@ pub fn hint(out: &mut dyn Write, word: &str, text: &str) -> io::Result<()> {
     writeln!(out, "{:LEAD$}{word:<7} {text}", "")
 }
 
+/// Says how much was not run because somebody ended it, and from where on.
+///
+/// # Errors
+///
+/// When the stream cannot be written.
+pub fn not_run<T: std::fmt::Display>(out: &mut dyn Write, noun: &str, left: &[T]) -> io::Result<()> {
+    let Some(first) = left.first() else { return Ok(()) };
+    let were = if left.len() == 1 { "was" } else { "were" };
+    let count = counted(left.len() as u64, noun);
+    paragraph(out, "CUT", &format!("interrupted: {count} {were} not run, from {first} on"))
+}
+
 /// A number with its noun: `1 seed`, `2 seeds`, `2 batches`.
 pub fn counted(count: u64, noun: &str) -> String {
     let ending = match noun {
@@ -94,6 +106,18 @@ mod tests {
         check("Tried", &text, &format!("   Tried  {six}\n          aaaaaaaaaa aaaaaaaaaa\n"));
         let long = "x".repeat(100);
         check("a", &format!("b {long} c"), &format!("       a  b\n          {long}\n          c\n"));
+    }
+
+    #[test]
+    fn what_was_not_run_is_counted_and_its_first_is_named() {
+        let told = |left: &[&str]| {
+            let mut out = Vec::new();
+            not_run(&mut out, "bug", left).expect("memory takes it");
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(told(&[]), "");
+        assert_eq!(told(&["b"]), "     CUT  interrupted: 1 bug was not run, from b on\n");
+        assert_eq!(told(&["b", "c"]), "     CUT  interrupted: 2 bugs were not run, from b on\n");
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub fn verdicts(out: &mut dyn Write, report: &VerdictsReport) -> io::Result<()> 
 
 fn tell(out: &mut dyn Write, report: &VerdictsReport) -> io::Result<()> {
     let moves = &report.moves;
+    if report.not_run > 0 {
+        let left = counted(report.not_run, "seed");
+        paragraph(out, "CUT", &format!("interrupted: the last {left} were not run"))?;
+    }
     let (compared, against) = (counted(moves.compared, "seed"), &report.against);
     let text = format!("{compared} against {against}: {} the same, {} moved", moves.same, moves.moved);
     paragraph(out, "Summary", &text)
@@ -47,6 +51,7 @@ mod tests {
             against: "main".to_owned(),
             moves,
             commit: Commit::Known { id: 7, is_dirty: true },
+            not_run: 0,
         };
         let mut out = Vec::new();
         verdicts(&mut out, &report).expect("memory takes it");
