@@ -4,7 +4,7 @@
 //! carried over holds it. Where no rule tells what is lost (two files that claim the same offset, a directory
 //! that may be another's), nothing can be accepted. Leaves out: doing it ([`crate::host`]).
 
-use super::chain::{is_recorded, joints};
+use super::chain::joints;
 use super::segment::ruling;
 use super::{Disposition, Fault, Link, Reason, Ruling, decide};
 use crate::format::{ChainHash, LedgerKind, Mark};
@@ -60,7 +60,7 @@ pub struct Losses {
     pub records: Vec<Loss>,
     /// Where the chain starts from now on, if its front is missing.
     pub floor: Option<SegmentStart>,
-    /// The ranges that are lost, ascending: those of the records, and that below the new floor.
+    /// The ranges that are lost, ascending: those of the records.
     pub ranges: Vec<LostRange>,
 }
 
@@ -117,7 +117,7 @@ pub fn losses(facts: &PartitionFacts) -> Result<Losses, Unacceptable> {
             place.lose(&mut found);
         }
     }
-    if found.records.is_empty() && found.floor.is_none() {
+    if found.records.is_empty() {
         return Err(Unacceptable::Undecidable(reason));
     }
     Ok(found)
@@ -153,18 +153,19 @@ fn missing_next(facts: &PartitionFacts, first: Offset, below: Option<SegmentStar
 }
 
 /// A chain whose front is gone starts later from now on. No mark could stand before its first segment, so the
-/// floor says it.
+/// floor says it; and a record at the old floor says that the front was given up, and not deleted in its time.
 fn lose_front(facts: &PartitionFacts, found: &mut Losses) {
-    let Some(LedgerFacts { newest, .. }) = facts.ledger.known() else { return };
-    let first = newest.floor.offset();
-    let next = match facts.segments.first() {
-        Some(segment) => segment.start.offset(),
-        None => match missing_next(facts, first, None) {
-            Some(next) => next,
-            None => return,
-        },
-    };
+    let Some(LedgerFacts { newest, given_up, .. }) = facts.ledger.known() else { return };
+    let (segment, first) = (newest.floor, newest.floor.offset());
+    // Where a crash kept the floor from being raised, the record has voided the marks that said how far it goes.
+    let begun = given_up.iter().filter(|gap| gap.first == first).map(|gap| gap.next);
+    let promised = || begun.chain(missing_next(facts, first, None)).max();
+    let present = facts.segments.first().map(|segment| segment.start.offset());
+    let Some(next) = present.or_else(promised) else { return };
     if let Some(last) = next.before().filter(|last| *last >= first) {
+        let chain_hash = Some(ChainHash::start(facts.namespace, newest.incarnation, segment));
+        let position = Position::ZERO;
+        found.records.push(Loss { segment, position, next_offset: first, chain_hash, first, next });
         found.floor = Some(SegmentStart::at(next));
         found.ranges.push(LostRange { first, last });
     }
@@ -274,17 +275,18 @@ impl<'facts> Place<'facts> {
 }
 
 impl Losses {
-    /// Whether `named` are the ranges that are lost, and besides none but such as the ledger of `facts` records
-    /// already: what an earlier run accepted is not refused to a repeat.
+    /// Whether `named` are the ranges that are lost, and besides none but such as the ledger of `facts` says were
+    /// given up: what an earlier run accepted is not refused to a repeat.
     pub fn are(&self, named: &[LostRange], facts: &PartitionFacts) -> bool {
         self.ranges.iter().all(|lost| named.contains(lost))
             && named.iter().all(|named| self.ranges.contains(named) || is_accepted(named, facts))
     }
 }
 
-/// Whether the ledger says of just this range that nobody holds it, or the chain starts behind it.
+/// Whether a record of the ledger says that just this range was given up. A gap that was never filled, and a floor
+/// that retention raised, say nothing of the kind.
 pub(crate) fn is_accepted(range: &LostRange, facts: &PartitionFacts) -> bool {
     let Some(ledger) = facts.ledger.known() else { return false };
     let Some(next) = range.last.checked_add(1) else { return false };
-    next == ledger.newest.floor.offset() || is_recorded(&ledger.gaps, range.first, next)
+    ledger.given_up.contains(&RecordedGap { first: range.first, next })
 }

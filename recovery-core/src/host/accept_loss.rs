@@ -8,7 +8,7 @@
 use thiserror::Error;
 
 use crate::decide::{Disposition, Losses, LostRange, Unacceptable, Verdict, decide, is_accepted, losses};
-use crate::format::FileName;
+use crate::format::{FileName, LedgerKind};
 use crate::ledger::{LedgerError, LedgerWriter, NewLedger};
 use crate::observe::{
     Expectation, LedgerState, Observation, Observed, PartitionFacts, Progress, Unavailable, Workspace,
@@ -347,11 +347,7 @@ fn record<S: Storage>(
         losses.records.iter().map(|loss| loss.record().expect("a life was named to hash for")).collect();
     let written = if let Some(ledger) = facts.ledger.known() {
         LedgerWriter::open(storage, &partition.directory, ledger).and_then(|mut ledger| {
-            let written = losses
-                .floor
-                .map_or(Ok(()), |floor| ledger.raise_floor(storage, floor))
-                .and_then(|()| kinds.iter().try_for_each(|kind| ledger.append(storage, *kind)))
-                .and_then(|()| ledger.sync(storage));
+            let written = say(storage, &mut ledger, &kinds, losses.floor);
             ledger.close(storage);
             written
         })
@@ -369,6 +365,22 @@ fn record<S: Storage>(
             .map(|ledger| ledger.close(storage))
     };
     written.map_err(|error| cause(&error))
+}
+
+/// Appends what is accepted, and raises the floor where the front is. The floor comes behind records that are
+/// durable: of a floor alone nobody could tell that it was not retention that raised it, and a repeat would be told
+/// that its range is wrong.
+fn say<S: Storage>(
+    storage: &S,
+    ledger: &mut LedgerWriter<S>,
+    kinds: &[LedgerKind],
+    floor: Option<SegmentStart>,
+) -> Result<(), LedgerError> {
+    kinds.iter().try_for_each(|kind| ledger.append(storage, *kind))?;
+    ledger.sync(storage)?;
+    let Some(floor) = floor else { return Ok(()) };
+    ledger.raise_floor(storage, floor)?;
+    ledger.sync(storage)
 }
 
 /// One behind the largest offset that is held or lost: none of them is minted again.

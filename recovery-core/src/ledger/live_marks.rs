@@ -43,9 +43,9 @@ impl LiveMarks {
             .map(|SegmentMarks { newest, seal, .. }| LiveSegment { newest: *newest, seal: *seal })
             .collect();
         let mut live = Self { segments, losses: Vec::new() };
-        // Facts list every recorded gap. Those that a seal records come back with the seal.
+        // Facts list every recorded gap. Those that only a seal records come back with the seal.
         for gap in &facts.gaps {
-            if !live.is_sealed_over(*gap) {
+            if !live.is_sealed_over(*gap) || facts.given_up.contains(gap) {
                 live.losses.push(Loss {
                     mark: live.mark_before(gap.first),
                     first: gap.first,

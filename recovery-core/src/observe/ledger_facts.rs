@@ -55,6 +55,9 @@ pub struct LedgerFacts {
     pub segments: Vec<SegmentMarks>,
     /// Gaps that a record explains, ascending.
     pub gaps: Vec<RecordedGap>,
+    /// Ranges that an operator gave up, ascending by their end: those below the floor too, and of more than
+    /// [`crate::observe::LOSSES_MAX`] the last.
+    pub given_up: Vec<RecordedGap>,
 }
 
 /// How the ledger was found.

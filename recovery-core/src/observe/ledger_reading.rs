@@ -218,7 +218,8 @@ impl LedgerReading {
             next_slot: self.length.div_ceil(RECORD),
             valid: self.valid,
             skipped: self.skipped + u64::from(tail > 0),
-            gaps: recorded_gaps(&self.segments, self.losses, newest.floor),
+            gaps: recorded_gaps(&self.segments, &self.losses, newest.floor),
+            given_up: self.losses,
             segments: self.segments,
         })
     }
@@ -241,16 +242,13 @@ fn renew(marks: &mut SegmentMarks, mark: Mark, seal: Option<Seal>) {
 }
 
 /// The gaps that a seal or an accepted loss explains, ascending.
-fn recorded_gaps(
-    segments: &[SegmentMarks],
-    losses: Vec<RecordedGap>,
-    floor: SegmentStart,
-) -> Vec<RecordedGap> {
+fn recorded_gaps(segments: &[SegmentMarks], losses: &[RecordedGap], floor: SegmentStart) -> Vec<RecordedGap> {
     let sealed = segments.iter().filter_map(|marks| marks.seal).filter_map(|seal| {
         let gap = RecordedGap { first: seal.mark.next_offset, next: seal.next_start.offset() };
         (gap.next > gap.first).then_some(gap)
     });
-    let mut gaps: Vec<RecordedGap> = sealed.chain(losses).filter(|gap| gap.next > floor.offset()).collect();
+    let mut gaps: Vec<RecordedGap> =
+        sealed.chain(losses.iter().copied()).filter(|gap| gap.next > floor.offset()).collect();
     gaps.sort_unstable_by_key(|gap| (gap.first, gap.next));
     gaps.dedup();
     gaps

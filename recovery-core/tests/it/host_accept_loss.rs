@@ -3,13 +3,16 @@
 
 use recovery_core::decide::{Disposition, LostRange, Unacceptable};
 use recovery_core::format::{BatchBuilder, Message, stamp};
+use recovery_core::ledger::LedgerWriter;
+use recovery_core::observe::RecordedGap;
+use recovery_core::partition::{Adopted, PartitionOptions, Writer};
 use recovery_core::recovery::Mode;
 use recovery_core::storage::Errno;
-use recovery_core::units::Offset;
+use recovery_core::units::{Durability, Offset};
 
 use crate::loss_world::{
-    BATCH, DIRECTORY, NAMESPACE, SERVER, accept, accept_through, batch, change, look, lost, records, recover,
-    served, written,
+    BATCH, DIRECTORY, INCARNATION, NAMESPACE, SERVER, accept, accept_through, batch, change, look, lost,
+    open, records, recover, served, start, written,
 };
 use crate::memory_storage::{Fault, MemoryStorage};
 use crate::recovery_run::{Files, check_nothing_is_lost};
@@ -113,11 +116,16 @@ const CRASHED: &[&str] = &[
     "the last log ends early",
     "the first log is gone",
     "the middle log is gone",
+    "all logs are gone",
     "the middle log is the first one's copy",
     "a whole batch of another time lies where one was",
     "an old server appended behind a torn first batch",
     "scratch lies where a new segment is staged",
 ];
+
+const fn range(first: u64, last: u64) -> LostRange {
+    LostRange { first: Offset::new(first), last: Offset::new(last) }
+}
 
 fn words(ranges: &[LostRange]) -> String {
     if ranges.is_empty() {
@@ -155,7 +163,7 @@ fn story(storage: &MemoryStorage) -> String {
 }
 
 fn check_wrong_ranges(storage: &MemoryStorage, lost: &[LostRange], before: &Files) {
-    let wrong = LostRange { first: Offset::new(1), last: Offset::new(77) };
+    let wrong = range(1, 77);
     let mut more = lost.to_vec();
     more.push(wrong);
     for named in [vec![wrong], more, lost[..lost.len().saturating_sub(1)].to_vec()] {
@@ -305,4 +313,74 @@ fn the_ledger_says_what_was_given_up_before_anything_else_changes() {
             "clean-stop 10@13",
         ]
     );
+}
+
+/// Offsets 0 to 4 were deleted in their time, and 13 to 19 were only ever reserved.
+fn retained_with_a_gap() -> MemoryStorage {
+    let storage = written(true);
+    let mut recovered = start(&storage);
+    let mut adopted = Adopted::of(&recovered.facts, &recovered.verdict, &recovered.plan).unwrap();
+    adopted.next_offset = Offset::new(20);
+    let options = PartitionOptions::new(Durability::Proven, Some(INCARNATION));
+    let mut writer =
+        Writer::open(&storage, open(&storage), adopted, recovered.ledger.take(), options).unwrap();
+    for number in 20..23 {
+        writer.append(&storage, &batch(number + 1), 5_000).unwrap();
+        let _acknowledged = writer.flush(&storage).unwrap();
+    }
+    writer.retain(&storage, Offset::new(5)).unwrap();
+    writer.close(&storage).close(&storage);
+    for (path, bytes) in storage.files() {
+        storage.put(&path, &bytes);
+    }
+    storage
+}
+
+/// Issue 4: `--range` names exactly what is lost, and a repeat what was given up. What retention deleted, and what
+/// was never given out, is neither.
+#[test]
+fn a_range_that_nobody_gave_up_is_refused_whatever_the_ledger_says_of_it_besides() {
+    let healthy = retained_with_a_gap();
+    let (facts, verdict) = look(&healthy);
+    let ledger = facts.ledger.known().unwrap();
+    let gap = RecordedGap { first: Offset::new(13), next: Offset::new(20) };
+    assert!(verdict.is_served());
+    assert_eq!((ledger.newest.floor.get(), &*ledger.gaps, &*ledger.given_up), (5, &[gap][..], &[][..]));
+    let damaged = healthy.clone();
+    change(&damaged, MIDDLE, flip(payload_of(2)));
+    let lost = lost(&damaged).unwrap().ranges;
+    assert_eq!(lost, [range(7, 7)]);
+    for wrong in [range(0, 4), range(2, 4), range(4, 4), range(13, 19), range(13, 15), range(20, 22)] {
+        for (storage, lost) in [(&healthy, &[][..]), (&damaged, &lost)] {
+            let before = storage.files();
+            let mistake = accept(storage, &[lost, &[wrong]].concat()).err().expect("a wrong range");
+            assert_eq!(mistake.lost, lost, "{mistake}");
+            assert!(storage.files() == before, "a mistake changes nothing");
+        }
+    }
+    accept(&damaged, &lost).unwrap();
+    let end = damaged.files();
+    check_repeat(&damaged, &lost, &end);
+    check_wrong_ranges(&damaged, &[], &end);
+    for wrong in [range(2, 4), range(13, 19), range(6, 7), range(7, 8)] {
+        assert!(accept(&damaged, &[wrong]).is_err(), "{wrong} was not given up");
+    }
+}
+
+/// What was given up stays on record when the ledger is written anew.
+#[test]
+fn a_repeat_is_known_behind_a_compaction() {
+    let storage = damaged(true, &ACCIDENTS[1]);
+    let found = lost(&storage).unwrap();
+    accept(&storage, &found.ranges).unwrap();
+    let facts = look(&storage).0;
+    let partition = open(&storage);
+    let mut ledger =
+        LedgerWriter::open(&storage, &partition.directory, facts.ledger.known().unwrap()).unwrap();
+    ledger.compact(&storage, &partition.directory).unwrap();
+    ledger.close(&storage);
+    partition.close(&storage);
+    assert_eq!(look(&storage).0.ledger.known().unwrap().newest.epoch, 2);
+    assert!(!accept(&storage, &found.ranges).unwrap().is_accepted);
+    assert!(accept(&storage, &[range(2, 3)]).is_err());
 }

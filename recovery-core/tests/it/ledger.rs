@@ -261,7 +261,15 @@ fn a_compaction_that_fails_at_any_call_keeps_the_old_file_or_ends_all_writing() 
 }
 
 fn facts(newest: LedgerRecord, next_slot: u64) -> LedgerFacts {
-    LedgerFacts { newest, next_slot, valid: next_slot, skipped: 0, segments: Vec::new(), gaps: Vec::new() }
+    LedgerFacts {
+        newest,
+        next_slot,
+        valid: next_slot,
+        skipped: 0,
+        segments: Vec::new(),
+        gaps: Vec::new(),
+        given_up: Vec::new(),
+    }
 }
 
 #[test]

@@ -96,14 +96,28 @@ pub(crate) fn look(storage: &MemoryStorage) -> (PartitionFacts, Verdict) {
 
 /// An ordinary start.
 pub(crate) fn recover(storage: &MemoryStorage, mode: Mode, options: PlanOptions) -> Recovered<MemoryStorage> {
+    let mut recovered = recover_for_a_writer(storage, mode, options);
+    if let Some(ledger) = recovered.ledger.take() {
+        ledger.close(storage);
+    }
+    recovered
+}
+
+/// The same, with the ledger open for a writer.
+pub(crate) fn start(storage: &MemoryStorage) -> Recovered<MemoryStorage> {
+    recover_for_a_writer(storage, Mode::Repair, SERVER)
+}
+
+fn recover_for_a_writer(
+    storage: &MemoryStorage,
+    mode: Mode,
+    options: PlanOptions,
+) -> Recovered<MemoryStorage> {
     let partition = open(storage);
     let mut workspace = Workspace::new(WINDOW);
     let mut recovery = Recovery::new(expectation(), mode, options, &mut workspace);
     while recovery.step(storage, &partition, &mut workspace, 1 << 20) == Progress::More {}
-    let mut recovered = recovery.finish();
-    if let Some(ledger) = recovered.ledger.take() {
-        ledger.close(storage);
-    }
+    let recovered = recovery.finish();
     partition.close(storage);
     recovered
 }

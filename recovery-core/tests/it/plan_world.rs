@@ -190,6 +190,7 @@ fn ledger_facts(bytes: &[u8]) -> LedgerFacts {
         skipped: 0,
         segments: Vec::new(),
         gaps: Vec::new(),
+        given_up: Vec::new(),
     }
 }
 

@@ -209,6 +209,7 @@ pub(super) fn with_ledger(segments: impl IntoIterator<Item = Segment>) -> Partit
         skipped: 0,
         segments: marked.collect(),
         gaps: gaps.collect(),
+        given_up: Vec::new(),
     });
     partition
 }

@@ -171,5 +171,6 @@ pub(super) fn ledger(valid: u64, skipped: u64) -> LedgerState {
         skipped,
         segments: Vec::new(),
         gaps: Vec::new(),
+        given_up: Vec::new(),
     })
 }
