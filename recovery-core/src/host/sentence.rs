@@ -133,8 +133,10 @@ fn rebuilding(to: &mut fmt::Formatter<'_>, key: &Key, cause: &RebuildCause) -> f
             cause.code()
         ),
         RebuildCause::Gap(OffsetRange { first, next }) => match next {
-            Some(next) => write!(to, "{name} waits for peers: offsets {first} to below {next} are not here"),
-            None => write!(to, "{name} waits for peers: offsets from {first} on are not here"),
+            Some(next) => {
+                write!(to, "{name} waits for peers [gap]: offsets {first} to below {next} are not here")
+            }
+            None => write!(to, "{name} waits for peers [gap]: offsets from {first} on are not here"),
         },
     }
 }

@@ -150,7 +150,10 @@ impl Judged<'_> {
         let before = steps.len();
         steps.extend(self.set_aside().map(|file| Step::SetAside { file }));
         let sets_aside = steps.len() > before;
-        // Without a ledger the index may count as evidence, so it must not come back torn.
+        // Without a ledger the index is evidence at the next start: an entry beyond the end of its log says that
+        // bytes were durable. A new index that a loss of power tears may show an old block in its middle, with
+        // entries of a log that was longer; a partition with nothing wrong would be refused for it. A sync of the
+        // directory covers names, not these bytes, so each index has one of its own (F89).
         let sync = self.options.sync_indexes || self.facts.ledger.known().is_none();
         for facts in self.rebuilt() {
             let entries = facts.index.rebuilt.len() as u64;

@@ -131,7 +131,7 @@ fn f10_f59_f60_f61_every_sentence() {
          partition 1/2/3 (incarnation 4) is not served for now [occupied]: its directory is there already, and holds what is not its own\n\
          partition 1/2/3 (incarnation 4) waits for peers [overlap]: segment 0 holds offsets up to 7, and segment 5 follows it; its files stay as they are until a complete copy is here\n\
          partition 1/2/3 (incarnation 4) waits for peers [missing-partition]: partition 1/2/3 was made, and its directory is not there; all of it is asked for\n\
-         partition 1/2/3 (incarnation 4) waits for peers: offsets 3 to below 9 are not here\n\
+         partition 1/2/3 (incarnation 4) waits for peers [gap]: offsets 3 to below 9 are not here\n\
          partition 1/2/3 (incarnation 4) waits for peers [io]: a part of it stays unreadable, remove of 5 failed with EIO; its files stay as they are until a complete copy is here\n\
          partition 1/2/3 (incarnation 4) has a whole copy from a peer in its place; whatever was there before lies in a fence\n\
          partition 1/2/3 (incarnation 4) has no copy from a peer [source-failed]: the bytes did not come: the peer is gone; its files stay as they are\n\

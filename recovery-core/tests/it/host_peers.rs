@@ -130,3 +130,27 @@ fn a_range_that_stays_unreadable_is_asked_of_peers() {
     world.restart_with(Some(Fault::Once(u64::MAX, Errno::IO)));
     assert_eq!(world.poll(NAMESPACE).unwrap(), [0, 2, 4, 6], "a disk that has healed is judged anew");
 }
+
+/// G21: what this node says that it holds, and what it gives to others, is what it has acknowledged, and that is durable:
+/// not what was only taken in, nor what a sync failed for.
+#[test]
+fn g21_nothing_is_claimed_or_offered_before_it_is_acknowledged() {
+    let mut world = World::new();
+    world.create_on(NAMESPACE, 1, 3).unwrap();
+    world.reconcile();
+    world.write(NAMESPACE, 2).unwrap();
+    let claimed = |world: &World| {
+        let offer = world.host.offer(NAMESPACE);
+        let offered =
+            offer.map(|offer| (offer.next_offset.get(), offer.segments.last().unwrap().next_offset.get()));
+        (world.host.holds(NAMESPACE), offered)
+    };
+    let acknowledged = (Some(range(0, Some(2))), Some((2, 2)));
+    assert_eq!(claimed(&world), acknowledged);
+    world.host.produce(&world.storage, NAMESPACE, &crate::partition_world::batch(2), 9).unwrap();
+    assert_eq!(claimed(&world), acknowledged, "what is only taken in is not claimed");
+    world.poison();
+    let (holds, offered) = claimed(&world);
+    assert!(holds.is_none_or(|held| held == range(0, Some(2))), "{holds:?}");
+    assert!(offered.is_none_or(|offered| offered == (2, 2)), "what a sync failed for is not: {offered:?}");
+}

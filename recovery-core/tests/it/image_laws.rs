@@ -85,6 +85,7 @@ fn choose(from: &Path) {
     }
 }
 
+/// F54, F58, N22: among other things, what is read, hashed and walked of each byte is bounded.
 #[test]
 fn every_image_of_the_corpus_is_held_to_the_law() {
     if let Some(from) = std::env::var_os("CORPUS_FROM") {

@@ -11,17 +11,18 @@ use recovery_core::wal::{MetadataError, MetadataFault, MetadataLog, Opened, Open
 use crate::golden::hex;
 use crate::memory_storage::{Fault, MemoryStorage, name};
 
-const LOG: &str = "metadata.log";
+pub(crate) const LOG: &str = "metadata.log";
 
 fn namespace(partition: u32) -> Namespace {
     Namespace { stream: 1, topic: 2, partition }
 }
 
-fn record(partition: u32, incarnation: u64, kind: MetadataKind) -> MetadataRecord {
+pub(crate) fn record(partition: u32, incarnation: u64, kind: MetadataKind) -> MetadataRecord {
     MetadataRecord { kind, namespace: namespace(partition), incarnation: Incarnation::new(incarnation) }
 }
 
-const CREATED: MetadataKind = MetadataKind::Created { replicas: 3, durability: Durability::Proven };
+pub(crate) const CREATED: MetadataKind =
+    MetadataKind::Created { replicas: 3, durability: Durability::Proven };
 
 /// Records of two partitions: one made, one made and on its way out.
 fn history() -> Vec<MetadataRecord> {
@@ -38,7 +39,7 @@ fn open(storage: &MemoryStorage) -> Opened<MemoryStorage> {
     open_in_steps(storage, 512, 512)
 }
 
-fn open_in_steps(storage: &MemoryStorage, window: usize, limit: u64) -> Opened<MemoryStorage> {
+pub(crate) fn open_in_steps(storage: &MemoryStorage, window: usize, limit: u64) -> Opened<MemoryStorage> {
     let Ok(parent) = storage.root() else { panic!("the root opens") };
     let Ok(directory) = storage.root() else { panic!("the root opens") };
     let root = PartitionDirectory { parent, directory, name: name(LOG) };
@@ -60,13 +61,13 @@ fn append(storage: &MemoryStorage, records: &[MetadataRecord]) -> Result<(), Met
     appended
 }
 
-fn written() -> MemoryStorage {
+pub(crate) fn written() -> MemoryStorage {
     let storage = MemoryStorage::new();
     append(&storage, &history()).unwrap();
     storage
 }
 
-fn bytes(storage: &MemoryStorage) -> Vec<u8> {
+pub(crate) fn bytes(storage: &MemoryStorage) -> Vec<u8> {
     storage.files()[LOG].clone()
 }
 
@@ -77,7 +78,7 @@ fn registry_of(count: usize) -> Registry {
     registry
 }
 
-fn opened(storage: &MemoryStorage) -> MetadataLog<MemoryStorage> {
+pub(crate) fn opened(storage: &MemoryStorage) -> MetadataLog<MemoryStorage> {
     match open(storage) {
         Opened::Log(log, _) => log,
         Opened::Refused(fault) => panic!("{fault}"),

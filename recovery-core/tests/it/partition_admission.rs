@@ -110,7 +110,7 @@ fn the_last_offset_is_never_given_to_a_message() {
     assert_eq!(rejection.code(), "offsets-exhausted");
 }
 
-/// F15: the ceiling is part of the format and no setting.
+/// F15: the ceiling is part of the format and no setting. F77: it is the only hard number, and the advice names it.
 #[test]
 fn the_ceiling_of_the_format_is_named_before_any_limit_that_an_operator_could_move() {
     let usual = PartitionOptions::new(Durability::Synced, None);

@@ -140,7 +140,7 @@ fn a_segment_that_differs_here_is_asked_for_whole() {
 }
 
 /// A whole batch of partition 3 with another payload.
-fn other_batch(offset: u64) -> Vec<u8> {
+pub(crate) fn other_batch(offset: u64) -> Vec<u8> {
     let mut bytes = crate::loss_world::batch(77);
     recovery_core::format::stamp(&mut bytes, NAMESPACE.partition_id(), Offset::new(offset), 5_000).unwrap();
     bytes

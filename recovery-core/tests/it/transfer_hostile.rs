@@ -9,9 +9,10 @@ use recovery_core::units::{Incarnation, Namespace, Offset, Position, SegmentStar
 
 use crate::hostile;
 use crate::image::check::measured;
-use crate::loss_world::{INCARNATION, NAMESPACE, path, written};
+use crate::loss_world::{BATCH, INCARNATION, NAMESPACE, path, written};
 use crate::memory_storage::name;
 use crate::recovery_run::Files;
+use crate::transfer::other_batch;
 use crate::transfer_world::{check_same, install, install_from, offer, options, start};
 
 /// A source that is not what it says.
@@ -79,6 +80,28 @@ fn a_hostile_source_is_never_installed() {
         }
         start(&storage);
         check_same(&peer, &storage);
+    }
+}
+
+/// G31: a copy is verified from its first batch on, with a chain hash that begins where the log does. A whole batch of
+/// this partition that is another one than the first is found out, however well the rest fits.
+#[test]
+fn g31_a_copy_that_begins_with_another_whole_batch_is_not_installed() {
+    let peer = written(true);
+    let offer = offer(&peer);
+    for kind in ["000", "005", "010"] {
+        let first: u64 = kind.parse().unwrap();
+        let mut files = peer.files();
+        let log = files.get_mut(&path(&format!("00000000000000000{kind}.log"))).unwrap();
+        log[..BATCH].copy_from_slice(&other_batch(first));
+        let storage = written(true);
+        let before = storage.files();
+        let mut source = Hostile { files: &files, offer: &offer, kind: 17, reads: 0 };
+        let done = install_from(&storage, None, &offer, &mut source, (WINDOW_BYTES_MIN, 512));
+        assert_eq!(done.err(), Some(InstallError::NotAsOffered { segment: SegmentStart::new(first) }));
+        let mut after = storage.files();
+        after.retain(|path, _| !path.contains(".rebuild/"));
+        assert!(after == before, "the directory that is there is untouched");
     }
 }
 

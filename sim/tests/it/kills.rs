@@ -38,6 +38,7 @@ fn every_planted_bug_has_its_text_in_the_sources() {
     check(&complaints);
 }
 
+/// F12: a bug is planted for each guard.
 #[test]
 fn there_are_enough_planted_bugs_and_enough_of_them_blind_the_harness() {
     let mutants = mutants();
