@@ -167,6 +167,8 @@ impl HostWorld<'_> {
         let old: Truth = slot.truth.clone();
         slot.truth.adopt_copy(&old, lying);
         slot.truth.promised_next = slot.truth.promised_next.max(old.promised_next);
+        // What has damaged it may still be at work.
+        slot.truth.damages = old.damages;
     }
 
     /// I08: no offset is given again that was promised, whatever happened to its batch.
