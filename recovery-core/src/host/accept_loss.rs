@@ -1,22 +1,21 @@
 //! The operator's way out of a refusal: what is lost is accepted, and the rest is served (DESIGN section 8).
 //!
 //! Promises: nothing changes unless exactly the offsets that are lost are named; the ledger says so first, durably,
-//! and all else is ordinary recovery, so whatever call fails or crashes, a repeat or any later start comes to the
-//! same end; batches behind the damage are carried over, and a copy of everything that is cut is kept. Leaves out:
+//! and all else is ordinary recovery, so whatever call fails or crashes, a repeat comes to the same end, and so does any
+//! later start once the ledger has it; batches behind the damage are carried over, and a copy of everything that is cut is kept. Leaves out:
 //! a partition of which no rule tells what is right, which stays refused.
 
 use thiserror::Error;
 
+use super::loss_record::record;
 use crate::decide::{Disposition, Losses, LostRange, Unacceptable, Verdict, decide, is_accepted, losses};
-use crate::format::{FileName, LedgerKind};
-use crate::ledger::{LedgerError, LedgerWriter, NewLedger};
 use crate::observe::{
     Expectation, LedgerState, Observation, Observed, PartitionFacts, Progress, Unavailable, Workspace,
 };
 use crate::plan::{Applying, FencedFile, Plan, PlanOptions, Settling};
 use crate::recovery::{Mode, Recovered, Recovery};
-use crate::storage::{Call, Errno, PartitionDirectory, Storage, StorageError};
-use crate::units::{Incarnation, Length, Offset, SegmentStart};
+use crate::storage::{PartitionDirectory, Storage, StorageError};
+use crate::units::{Incarnation, Length};
 
 /// The ranges that were named are not those that are lost. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -333,66 +332,4 @@ impl<S: Storage> AcceptingLoss<S> {
             ledger: None,
         }));
     }
-}
-
-/// Says in the ledger what is accepted, and makes that durable.
-fn record<S: Storage>(
-    storage: &S,
-    partition: &PartitionDirectory<S>,
-    facts: &PartitionFacts,
-    losses: &Losses,
-    new_ledger: Option<Incarnation>,
-) -> Result<(), StorageError> {
-    let kinds: Vec<_> =
-        losses.records.iter().map(|loss| loss.record().expect("a life was named to hash for")).collect();
-    let written = if let Some(ledger) = facts.ledger.known() {
-        LedgerWriter::open(storage, &partition.directory, ledger).and_then(|mut ledger| {
-            let written = say(storage, &mut ledger, &kinds, losses.floor);
-            ledger.close(storage);
-            written
-        })
-    } else {
-        let new = NewLedger {
-            namespace: facts.namespace,
-            incarnation: new_ledger.expect("a life was named to hash for"),
-            durability: facts.durability,
-            epoch: 1,
-            generation: 0,
-            floor: facts.segments.first().map_or(SegmentStart::ZERO, |first| first.start),
-            reserved_offset: known_end(facts, losses),
-        };
-        LedgerWriter::create_saying(storage, &partition.directory, &new, &kinds)
-            .map(|ledger| ledger.close(storage))
-    };
-    written.map_err(|error| cause(&error))
-}
-
-/// Appends what is accepted, and raises the floor where the front is. The floor comes behind records that are
-/// durable: of a floor alone nobody could tell that it was not retention that raised it, and a repeat would be told
-/// that its range is wrong.
-fn say<S: Storage>(
-    storage: &S,
-    ledger: &mut LedgerWriter<S>,
-    kinds: &[LedgerKind],
-    floor: Option<SegmentStart>,
-) -> Result<(), LedgerError> {
-    kinds.iter().try_for_each(|kind| ledger.append(storage, *kind))?;
-    ledger.sync(storage)?;
-    let Some(floor) = floor else { return Ok(()) };
-    ledger.raise_floor(storage, floor)?;
-    ledger.sync(storage)
-}
-
-/// One behind the largest offset that is held or lost: none of them is minted again.
-fn known_end(facts: &PartitionFacts, losses: &Losses) -> Offset {
-    let lost = losses.records.iter().map(|loss| loss.next);
-    let proven = facts.segments.iter().map(|segment| segment.proven.next_offset);
-    let carried = facts.segments.iter().flat_map(|segment| &segment.residue.runs).map(|run| run.next);
-    lost.chain(proven).chain(carried).max().unwrap_or(Offset::ZERO)
-}
-
-/// What failed. A ledger that is not the one that was read is a file that changed under the command.
-fn cause(error: &LedgerError) -> StorageError {
-    let changed = StorageError { call: Call::Length, file: FileName::ledger(), errno: Errno::STALE };
-    error.cause().unwrap_or(changed)
 }

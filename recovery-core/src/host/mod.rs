@@ -23,6 +23,7 @@ mod event;
 mod fence_limit;
 mod insert;
 mod installing;
+mod loss_record;
 mod making;
 mod metadata;
 mod options;

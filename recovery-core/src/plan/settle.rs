@@ -2,8 +2,9 @@
 //!
 //! Promises: after a process crash the cache may hold what the medium never got, and a fresh descriptor's
 //! sync cannot tell (N11); so what may count and is above its mark is synced, as is a log that is not sealed, and
-//! every file that will be read is read from the medium: what is not clean stays in the cache. No byte changes. Leaves
-//! out: `recover check`, which reads through the cache and says so, and scratch, which is never evidence.
+//! every one where a clean stop may follow; and every file that will be read is read from the medium: what is not
+//! clean stays in the cache. No byte changes. Leaves out: `recover check`, which reads through the cache and says so,
+//! and scratch, which is never evidence.
 
 use super::site::open;
 use crate::format::{FileName, SuperblockSlot};
@@ -225,7 +226,8 @@ impl<S: Storage> Settling<S> {
         match target {
             Target::Superblock(_) => Ok(true),
             Target::Log(segment) => match self.marks(segment) {
-                Some(marks) if marks.seal.is_some() => {
+                // Where a clean stop may follow, it is to stay as short as it is seen to be.
+                Some(marks) if marks.seal.is_some() && !self.sync_indexes => {
                     Ok(exact::uninterrupted(|| storage.length(file))? > marks.newest.position.get())
                 }
                 // What was cut back to its mark is as long as that, and not clean.

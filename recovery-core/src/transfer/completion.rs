@@ -91,7 +91,7 @@ fn outdate<S: Storage>(storage: &S, sibling: &S::Directory) -> Result<(), Storag
 pub(super) fn remove<S: Storage>(storage: &S, directory: &S::Directory) -> Result<(), StorageError> {
     match exact::uninterrupted(|| storage.remove(directory, &FileName::complete(), EntryKind::File)) {
         Ok(()) => storage.sync_directory(directory),
-        Err(error) if error.is_not_found() => Ok(()),
+        Err(error) if error.is_not_found() || error.errno == Errno::IS_A_DIRECTORY => Ok(()),
         Err(error) => Err(error),
     }
 }

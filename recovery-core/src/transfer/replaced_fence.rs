@@ -29,7 +29,7 @@ pub(super) fn unexplained<S: Storage>(
         };
         let held = names(storage, &directory, |_, _| true).and_then(|held| {
             let is_explained = held.contains(&FileName::reason());
-            if is_explained && named == Some(&fence) {
+            if is_explained {
                 // Whoever wrote it may have gone down before its name was durable.
                 storage.sync_directory(&directory)?;
             }

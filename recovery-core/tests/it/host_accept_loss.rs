@@ -106,6 +106,10 @@ const ACCIDENTS: &[Accident] = &[
         change(s, FIRST, flip(payload_of(2)));
         change(s, "00000000000000000003.log.staging", |log| log.extend([7; 90]));
     }),
+    ("bits in the first and the last batch of all", |s| {
+        change(s, LAST, flip(payload_of(0)));
+        change(s, LAST, flip(payload_of(2)));
+    }),
     ("nothing", |_| ()),
 ];
 
@@ -121,6 +125,7 @@ const CRASHED: &[&str] = &[
     "a whole batch of another time lies where one was",
     "an old server appended behind a torn first batch",
     "scratch lies where a new segment is staged",
+    "bits in the first and the last batch of all",
 ];
 
 const fn range(first: u64, last: u64) -> LostRange {
@@ -303,12 +308,12 @@ fn the_ledger_says_what_was_given_up_before_anything_else_changes() {
     assert_eq!(
         records(&storage, old),
         [
-            "accepted-loss 0@1 lost 1..2",
+            "reserved",
             "accepted-loss 0@1 lost 3..4",
+            "accepted-loss 0@1 lost 1..2",
             "sealed 4@5 then 5",
             "sealed 2@3 then 4",
             "sealed 0@1 then 2",
-            "reserved",
             "recovered 10@13",
             "clean-stop 10@13",
         ]

@@ -130,12 +130,13 @@ fn with_a_ledger_what_is_sealed_and_ends_there_is_not_synced() {
 }
 
 #[test]
-fn the_tool_syncs_the_indexes_too() {
+fn the_tool_syncs_the_indexes_and_sealed_logs_too() {
     let expected = [
         "sync ledger",
         "drop-cache ledger",
         "sync superblock.a",
         "drop-cache superblock.a",
+        "sync 00.log",
         "drop-cache 00.log",
         "sync 09.log",
         "drop-cache 09.log",
