@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use sim::oracle::Check;
 use sim::oracle::sample::Checks;
+use sim::report::annotations::annotations;
 use sim::report::lines::{Line, StartedLine, SummaryLine};
-use sim::report::terminal;
 use sim::report::whole::Whole;
+use sim::report::{html, junit, terminal};
 use sim::run::parallel::Seeds;
 use sim::run::planted::{Planted, PlantedFate};
-use sim::run::session::{Group, Request, ScenarioCount, Summary};
+use sim::run::session::{FailedScenario, Group, Request, ScenariosRun, Summary};
 use sim::schedule::generate::Knobs;
 use sim::schedule::token::Commit;
+use sim::subject::kill_table::KillTable;
 
 fn started() -> StartedLine {
     StartedLine::of(&Request {
@@ -38,7 +40,7 @@ fn held() -> Summary {
         reruns: 15,
         elapsed: Duration::from_secs(2),
         planted,
-        scenarios: ScenarioCount { passed: 47, failed: 0 },
+        scenarios: ScenariosRun { passed: 47, failed: Vec::new() },
         ..Summary::default()
     };
     summary.tally.worlds = 1000;
@@ -53,14 +55,23 @@ fn group(known: bool) -> Group {
         faults: vec!["bit-flip".to_owned()],
         count: 3,
         known,
+        reason: known.then(|| "the fix waits for the next format".to_owned()),
+        first_seen: known.then(|| "9f3c2a1b".to_owned()),
         token: "tm1-9-rmfasmn1-g1-unknown".to_owned(),
     }
 }
 
 fn failed(known: bool) -> Summary {
-    let mut summary = Summary { failures: 3, groups: vec![group(known)], ..held() };
+    let known_listed = 2 * u64::from(known);
+    let mut summary = Summary { failures: 3, groups: vec![group(known)], known_listed, ..held() };
     summary.tally.violations.insert(Check::I06, 3);
     summary
+}
+
+fn scenarios() -> ScenariosRun {
+    let path = "scenarios/findings/n01-error-of-a-read.kdl".to_owned();
+    let sentence = "line 14: partition 1/1/0: expected unavailable, found serve (expect)".to_owned();
+    ScenariosRun { passed: 46, failed: vec![FailedScenario { path, sentence }] }
 }
 
 fn fate(fate: PlantedFate) -> Summary {
@@ -89,6 +100,53 @@ fn tell(what: &str, summary: Summary, started: StartedLine) -> String {
     format!("== {what}: exit {}\n{person}{program}\n", whole.exit as u8)
 }
 
+/// A scenario, a new group and a known one failed, and another known one is gone.
+fn failed_in_every_way() -> Whole {
+    let new = Group { id: "I08.append.none".to_owned(), check: "I08".to_owned(), ..group(false) };
+    let summary = Summary {
+        groups: vec![group(true), new],
+        failures: 6,
+        known_listed: 2,
+        known_gone: vec!["I05.decide.noise".to_owned()],
+        scenarios: scenarios(),
+        ..held()
+    };
+    Whole::of(started(), None, Vec::new(), summary)
+}
+
+#[test]
+fn whatever_failed_is_named_in_every_output() {
+    let whole = failed_in_every_way();
+    let mut terminal = Vec::new();
+    terminal::run_summary(&mut terminal, &whole).expect("memory takes it");
+    let terminal = String::from_utf8(terminal).expect("text");
+    // A line for a person is broken where it is full, also within a path.
+    let terminal: String = terminal.split_whitespace().collect();
+    let line = Line::RunSummary(SummaryLine::of(&whole.started, &whole.summary, &[], whole.exit)).text();
+    let outputs = [
+        ("terminal", terminal),
+        ("json", line),
+        ("junit", junit::document(&whole)),
+        ("annotations", annotations(&whole)),
+        ("page", html::page(&whole, &[], &KillTable::default())),
+    ];
+    let said = [
+        "scenarios/findings/n01-error-of-a-read.kdl",
+        "expected unavailable, found serve",
+        "I08.append.none",
+        "I06.decide.bit-flip",
+        "the fix waits for the next format",
+        "9f3c2a1b",
+        "I05.decide.noise",
+    ];
+    for (output, text) in outputs {
+        for words in said {
+            let words = if output == "terminal" { words.replace(' ', "") } else { words.to_owned() };
+            assert!(text.contains(&words), "{output} does not say {words}:\n{text}");
+        }
+    }
+}
+
 #[test]
 fn how_a_run_ends() {
     let unreached = StartedLine { require_reach: true, ..started() };
@@ -101,14 +159,11 @@ fn how_a_run_ends() {
         tell("only a known group failed", failed(true), started()),
         tell(
             "a known group is gone",
-            Summary { known_gone: vec!["I06.decide.bit-flip".to_owned()], ..held() },
+            Summary { known_listed: 1, known_gone: vec!["I06.decide.bit-flip".to_owned()], ..held() },
             started(),
         ),
-        tell(
-            "a scenario failed",
-            Summary { scenarios: ScenarioCount { passed: 46, failed: 1 }, ..held() },
-            started(),
-        ),
+        tell("a scenario failed", Summary { scenarios: scenarios(), ..held() }, started()),
+        tell("no seed ran behind it", Summary { seeds: 0, scenarios: scenarios(), ..held() }, started()),
         tell("the planted world fails by itself", fate(PlantedFate::Masked), started()),
         tell("one schedule gave two digests", Summary { mismatches: 1, ..failed(false) }, started()),
         tell("nothing ran", Summary { seeds: 0, ..held() }, started()),

@@ -34,8 +34,8 @@ enum Source {
     Token(String),
     /// The one before the file came, for it came with what put the bug right.
     Before(String),
-    /// The one that the kill table is of.
-    KillTable,
+    /// The last one that wrote the row of this planted bug into the kill table.
+    KillTable(String),
     /// None: it is planted, and no kill table has it yet.
     Unknown,
 }
@@ -94,10 +94,11 @@ fn found() -> Vec<Row> {
             [token, check] => format!("{check}, `{token}`"),
             _ => joined(&quoted(&text, "finding ")),
         };
-        let commit = match origin.first().and_then(|token| token.rsplit('-').next()) {
-            _ if kills.iter().any(|id| killed.contains_key(id)) => Source::KillTable,
-            Some(commit) => Source::Token(commit.to_owned()),
-            None => Source::Before(path.clone()),
+        let planted = kills.iter().find(|id| killed.contains_key(*id));
+        let commit = match (planted, origin.first().and_then(|token| token.rsplit('-').next())) {
+            (Some(id), _) => Source::KillTable(id.clone()),
+            (None, Some(commit)) => Source::Token(commit.to_owned()),
+            (None, None) => Source::Before(path.clone()),
         };
         Row { cells: format!("| {title} | `{path}` | {by} | {} |", joined(&kills)), commit }
     };
@@ -112,7 +113,7 @@ fn planted() -> Vec<Row> {
         let story = quoted(&text, "story ").remove(0);
         let about = joined(&quoted(&text, "finding "));
         let (measured, commit) = if let Some(measured) = killed.get(stem) {
-            (measured.clone(), Source::KillTable)
+            (measured.clone(), Source::KillTable(stem.clone()))
         } else {
             let named = joined(&quoted(&text, "killed-by "));
             ([named, NOTHING.to_owned(), NOTHING.to_owned(), NOTHING.to_owned()], Source::Unknown)
@@ -129,18 +130,29 @@ fn git(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
+/// The commit that wrote each row of the kill table, by the id of its bug; the one at hand where it is not committed.
+fn writers() -> BTreeMap<String, String> {
+    let head = git(&["rev-parse", "--short=8", "HEAD"]);
+    let blame = git(&["blame", "-s", "--abbrev=7", "--", KILL_TABLE]);
+    let writer = |line: &str| {
+        let (commit, rest) = line.split_once(' ').expect("a commit stands before each line");
+        let (_, row) = rest.split_once(") ").expect("its number behind it");
+        let id = row.split('\t').next().expect("a row has cells").to_owned();
+        let is_committed = commit.bytes().any(|byte| byte != b'0');
+        (id, if is_committed { commit.trim_start_matches('^').to_owned() } else { head.clone() })
+    };
+    blame.lines().map(writer).collect()
+}
+
 /// The last cell of a row, asked of history.
-fn commit_of(source: &Source) -> String {
+fn commit_of(source: &Source, writers: &BTreeMap<String, String>) -> String {
     match source {
         Source::Token(commit) => commit.clone(),
         Source::Before(path) => match git(&["log", "--diff-filter=A", "--format=%h", "-1", "--", path]) {
             added if added.is_empty() => git(&["rev-parse", "--short=8", "HEAD"]),
             added => git(&["rev-parse", "--short=8", &format!("{added}^")]),
         },
-        Source::KillTable if !git(&["status", "--porcelain", "--", KILL_TABLE]).is_empty() => {
-            git(&["rev-parse", "--short=8", "HEAD"])
-        }
-        Source::KillTable => git(&["log", "-1", "--format=%h", "--abbrev=8", "--", KILL_TABLE]),
+        Source::KillTable(id) => writers.get(id).expect("the table has its row").clone(),
         Source::Unknown => NOTHING.to_owned(),
     }
 }
@@ -156,13 +168,14 @@ fn written<'a>(page: &'a str, head: &str) -> Vec<(&'a str, &'a str)> {
 /// The page with both tables written anew.
 fn anew(page: &str) -> String {
     let mut text = page.to_owned();
+    let writers = writers();
     for (head, rows) in [(FOUND, found()), (PLANTED, planted())] {
         let start = text.find(head).expect("the page has this table") + head.len();
         let length: usize =
             text[start..].split_inclusive('\n').take_while(|line| line.starts_with('|')).map(str::len).sum();
         let mut lines = String::new();
         for row in &rows {
-            writeln!(lines, "{} {} |", row.cells, commit_of(&row.commit)).unwrap();
+            writeln!(lines, "{} {} |", row.cells, commit_of(&row.commit, &writers)).unwrap();
         }
         text.replace_range(start..start + length, &lines);
     }

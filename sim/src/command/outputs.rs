@@ -7,18 +7,16 @@ use std::path::Path;
 
 use crate::oracle::sample::Checks;
 use crate::report::annotations::annotations;
-use crate::report::html::{self, Scene};
+use crate::report::html::{self, SCENES, Scene};
 use crate::report::junit;
 use crate::report::whole::Whole;
 use crate::run::one::{sample_of, schedule_of};
 use crate::run::replay::twice;
+use crate::run::session::Group;
 use crate::schedule::token::Token;
 use crate::schedule::word::Word;
 use crate::subject::kill_table::{FILE, KillTable};
 use crate::world::{Arena, Watch, WorldImage};
-
-/// Groups whose first failing seed is shown step by step.
-const SCENES: usize = 24;
 
 /// Which outputs are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -70,11 +68,12 @@ fn kill_table() -> io::Result<KillTable> {
     }
 }
 
-/// The first failing seed of each group, run again and watched. One whose world cannot be made here (of
-/// another generator, of an image that is not at hand) is left out.
+/// The first failing seed of each group, new ones first, run again and watched. One whose world cannot be made here
+/// (of another generator, of an image that is not at hand) is left out.
 fn scenes(whole: &Whole, image: Option<&'static WorldImage>) -> Vec<Scene> {
     let mut arena = Arena::on(image);
-    let groups = whole.summary.groups.iter().take(SCENES);
+    let (known, new): (Vec<&Group>, Vec<&Group>) = whole.summary.groups.iter().partition(|group| group.known);
+    let groups = new.into_iter().chain(known).take(SCENES);
     // Of checks that this build does not know the usual ones are the nearest.
     let checks = Checks::from_word(&whole.started.checks).unwrap_or(Checks::Default);
     groups.filter_map(|group| scene(&group.id, &group.token, &mut arena, checks)).collect()

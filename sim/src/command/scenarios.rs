@@ -13,6 +13,7 @@ use crate::oracle::{Check, Value, Violation};
 use crate::report::{json, terminal};
 use crate::run::panics::remember_panics;
 use crate::run::replay::twice;
+use crate::run::session::FailedScenario;
 use crate::schedule::{Scenario, print_step, step_lines};
 use crate::world::{Arena, Failure, Report, Watch};
 
@@ -34,6 +35,12 @@ impl Told {
     /// Whether everything held.
     pub fn has_passed(&self) -> bool {
         self.report.failures.is_empty()
+    }
+
+    /// What does not hold first.
+    fn first_failure(&self) -> Option<String> {
+        let failure = self.report.failures.first()?;
+        Some(format!("line {}: {}", self.line(failure), failure.violation))
     }
 
     /// The line of the file that a failure belongs to.
@@ -118,6 +125,12 @@ pub fn tell(out: &mut dyn Write, told: &Told) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a summary keeps of a file that does not hold, or that nobody can run; `None` of one that holds.
+pub fn failed(path: &Path, told: Result<&Told, &String>) -> Option<FailedScenario> {
+    let sentence = told.map_or_else(|sentence| Some(sentence.clone()), Told::first_failure)?;
+    Some(FailedScenario { path: shown(path), sentence })
 }
 
 /// The files that paths name, each directory with all that is below it, in order of their names.

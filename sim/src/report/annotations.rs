@@ -6,11 +6,12 @@
 use std::fmt::Write;
 
 use super::again::Again;
+use super::terminal::counted;
 use super::whole::Whole;
 use crate::exit::Exit;
 use crate::run::planted::PlantedFate;
 
-/// One line a group, and one for everything else that fails the run.
+/// One line a group, one a scenario that failed, and one for everything else that fails the run.
 #[must_use]
 pub fn annotations(whole: &Whole) -> String {
     let mut text = String::new();
@@ -20,14 +21,16 @@ pub fn annotations(whole: &Whole) -> String {
         let sentence = line.map_or("", |line| line.sentence.as_str());
         let level = if group.known { "notice" } else { "error" };
         let (count, again) = (group.count, Again::of_group(&whole.started, group, line));
-        let told = format!("{sentence}\n{count} failing seeds\n{}", again.command);
+        let known = group.known_as().map_or(String::new(), |why| format!("known: {why}\n"));
+        let seeds = counted(count, "failing seed");
+        let told = format!("{sentence}\n{known}{seeds}\n{}", again.command);
         add(&mut text, level, &group.id, &told);
     }
     for id in &summary.known_gone {
         add(&mut text, "warning", id, "this known group did not fail, and its faults were met");
     }
-    if summary.scenarios.failed > 0 {
-        add(&mut text, "error", "scenarios", &format!("{} scenarios failed", summary.scenarios.failed));
+    for failed in &summary.scenarios.failed {
+        add(&mut text, "error", &failed.path, &failed.sentence);
     }
     if summary.planted.fate != PlantedFate::Found {
         let told = format!("the planted failure is {}", summary.planted.fate.code());

@@ -1,12 +1,13 @@
 //! A run as `JUnit`: what the programs of CI read.
 //!
-//! Promises: a check that held is a test that passed; a group that failed is one that failed, and a known
-//! one is skipped; so the page is red exactly when the run is. This is the only file that knows the crate.
+//! Promises: a check that held is a test that passed; a group or a scenario that failed is one that failed, and a
+//! known group is skipped, with its reason; so the page is red exactly when something failed, was missed or never ran.
+//! What somebody interrupted is skipped and not red. This is the only file that knows the crate.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::again::Again;
-use super::terminal::left_out;
+use super::terminal::{counted, left_out};
 use super::whole::Whole;
 use crate::exit::Exit;
 use crate::oracle::Check;
@@ -22,7 +23,7 @@ use crate::run::session::{Group, Summary};
 pub fn document(whole: &Whole) -> String {
     let mut report = Report::new("sim");
     report.set_time(whole.summary.elapsed);
-    report.add_test_suites([checks(whole), harness(whole)]);
+    report.add_test_suites([checks(whole), scenarios(&whole.summary), harness(whole)]);
     report.to_string().expect("a document in memory can be written")
 }
 
@@ -54,16 +55,36 @@ fn failed(whole: &Whole, group: &Group) -> TestCase {
     } else {
         TestCaseStatus::non_success(NonSuccessKind::Failure)
     };
-    status.set_message(if group.known { format!("known: {sentence}") } else { sentence.to_owned() });
+    let known = group.known_as().map(|why| format!("known: {why}: {sentence}"));
+    status.set_message(known.unwrap_or_else(|| sentence.to_owned()));
     status.set_type(group.check.clone()).set_description(text);
     TestCase::new(group.id.clone(), status)
+}
+
+/// One test for all scenarios that held, and one for each that did not.
+fn scenarios(summary: &Summary) -> TestSuite {
+    let mut suite = TestSuite::new("scenarios");
+    let ran = &summary.scenarios;
+    let mut add = |name: String, status: TestCaseStatus| {
+        let mut case = TestCase::new(name, status);
+        case.set_classname("sim.scenarios");
+        suite.add_test_case(case);
+    };
+    if ran.passed > 0 {
+        add(format!("{} held", counted(ran.passed, "scenario")), TestCaseStatus::success());
+    }
+    for failed in &ran.failed {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_message(failed.sentence.clone()).set_type(Check::Expect.code());
+        add(failed.path.clone(), status);
+    }
+    suite
 }
 
 /// What says whether the run was worth something.
 fn harness(whole: &Whole) -> TestSuite {
     let summary = &whole.summary;
     let mut suite = TestSuite::new("harness");
-    let scenarios = summary.scenarios;
     let reached = if whole.started.require_reach { whole.missed.join(", ") } else { String::new() };
     let missing: Vec<String> = summary.shards_missing.iter().map(u64::to_string).collect();
     let parts = summary.parts.iter().filter(|end| end.exit != Exit::Held);
@@ -71,9 +92,8 @@ fn harness(whole: &Whole) -> TestSuite {
     let fate = summary.planted.fate;
     let lost = if fate == PlantedFate::Found { "" } else { fate.code() };
     for (name, wrong) in [
-        ("worlds ran", if summary.seeds == 0 { "nothing ran".to_owned() } else { String::new() }),
+        ("worlds ran", if summary.seeds == 0 { "no seed ran".to_owned() } else { String::new() }),
         ("the planted failure is found", lost.to_owned()),
-        ("scenarios hold", counted_or_none(scenarios.failed, "scenarios failed")),
         ("worlds run twice are the same", counted_or_none(summary.mismatches, "worlds differed")),
         (
             "the harness does not panic",
@@ -95,7 +115,19 @@ fn harness(whole: &Whole) -> TestSuite {
         suite.add_test_case(case);
     }
     suite.add_test_case(all_seeds_ran(summary));
+    for id in &summary.known_gone {
+        suite.add_test_case(gone(id));
+    }
     suite
+}
+
+/// A known group that is gone does not fail a run, and is not passed over.
+fn gone(id: &str) -> TestCase {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message("this known group did not fail, and its faults were met");
+    let mut case = TestCase::new(format!("known group {id} is gone"), status);
+    case.set_classname("sim.harness");
+    case
 }
 
 /// A run that time or somebody cut short has not failed: its test is skipped.

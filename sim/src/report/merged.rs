@@ -249,10 +249,9 @@ mod tests {
             id: GROUP.to_owned(),
             check: "I06".to_owned(),
             recovery_step: "decide".to_owned(),
-            faults: Vec::new(),
             count: seeds.len() as u64,
-            known: false,
             token: token(seeds[0]),
+            ..Group::default()
         };
         let failures = seeds.len() as u64;
         let summary = Summary { seeds: 50, failures, groups: vec![group], ..Summary::default() };

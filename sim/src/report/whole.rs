@@ -62,7 +62,7 @@ fn exit_of(summary: &Summary, is_reach_missed: bool) -> Exit {
     let fate = summary.planted.fate;
     let parts = summary.parts.iter().map(|end| (true, end.exit));
     let has_failed =
-        summary.new_failures() > 0 || summary.scenarios.failed > 0 || fate == PlantedFate::Masked;
+        summary.new_failures() > 0 || !summary.scenarios.failed.is_empty() || fate == PlantedFate::Masked;
     [
         (is_short, Exit::Nothing),
         (summary.is_interrupted, Exit::Interrupted),
@@ -83,17 +83,16 @@ mod tests {
     use super::*;
     use crate::run::part::{Part, PartEnd};
     use crate::run::planted::Planted;
-    use crate::run::session::ScenarioCount;
+    use crate::run::session::{FailedScenario, ScenariosRun};
 
     fn group(id: &str, count: u64, known: bool) -> Group {
         Group {
             id: id.to_owned(),
             check: "I06".to_owned(),
             recovery_step: "decide".to_owned(),
-            faults: Vec::new(),
             count,
             known,
-            token: String::new(),
+            ..Group::default()
         }
     }
 
@@ -120,7 +119,8 @@ mod tests {
         };
         check(&part(Exit::Held), Exit::Held);
         check(&part(Exit::Failed), Exit::Failed);
-        check(&Summary { scenarios: ScenarioCount { passed: 9, failed: 1 }, ..held() }, Exit::Failed);
+        let failed = vec![FailedScenario { path: "a.kdl".to_owned(), sentence: String::new() }];
+        check(&Summary { scenarios: ScenariosRun { passed: 9, failed }, ..held() }, Exit::Failed);
     }
 
     #[test]

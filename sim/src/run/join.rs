@@ -22,7 +22,8 @@ pub fn join(from: u64, shards: &[Summary]) -> Summary {
         whole.reruns += shard.reruns;
         whole.mismatches += shard.mismatches;
         whole.scenarios.passed += shard.scenarios.passed;
-        whole.scenarios.failed += shard.scenarios.failed;
+        whole.scenarios.failed.extend(shard.scenarios.failed.iter().cloned());
+        whole.known_listed = whole.known_listed.max(shard.known_listed);
         whole.is_harness_bug |= shard.is_harness_bug;
         whole.is_interrupted |= shard.is_interrupted;
         whole.shards_missing.extend(&shard.shards_missing);
@@ -72,7 +73,9 @@ fn groups(from: u64, shards: &[Summary]) -> Vec<Group> {
             None => drop(joined.insert(&group.id, group.clone())),
             Some(whole) => {
                 whole.count += group.count;
-                whole.known &= group.known;
+                if !group.known {
+                    (whole.known, whole.reason, whole.first_seen) = (false, None, None);
+                }
                 if place(group) < place(whole) {
                     whole.token.clone_from(&group.token);
                 }

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::tally::Tally;
+use crate::disk::Cause;
+use crate::oracle::Check;
 
 /// The known groups of a run, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +51,16 @@ pub enum KnownError {
     Id {
         /// What is written.
         id: String,
+    },
+    /// A word of an id is none.
+    #[error("group {id}: {word} is no {what}, so no failure can be of this group")]
+    Word {
+        /// Of which group.
+        id: String,
+        /// The word.
+        word: String,
+        /// What it should be.
+        what: &'static str,
     },
     /// Nothing is said.
     #[error("group {id} says no reason")]
@@ -93,6 +105,11 @@ impl Known {
         Ok(Self { groups })
     }
 
+    /// How many groups are known.
+    pub fn count(&self) -> u64 {
+        self.groups.len() as u64
+    }
+
     /// The known group of an id.
     pub fn get(&self, id: &str) -> Option<&KnownGroup> {
         self.groups.get(id)
@@ -117,6 +134,7 @@ fn check(group: &KnownGroup) -> Result<(), KnownError> {
     if parts.len() != 3 || parts.iter().any(|part| part.is_empty()) {
         return Err(KnownError::Id { id: id() });
     }
+    check_words(&group.id, parts[0], parts[2])?;
     if group.reason.trim().is_empty() {
         return Err(KnownError::NoReason { id: id() });
     }
@@ -127,6 +145,17 @@ fn check(group: &KnownGroup) -> Result<(), KnownError> {
         }
     }
     Ok(())
+}
+
+/// Whether there is such a check, and each of the fault kinds. A step that never fails is not told from one that does.
+fn check_words(id: &str, check: &str, faults: &str) -> Result<(), KnownError> {
+    let wrong = |word: &str, what| KnownError::Word { id: id.to_owned(), word: word.to_owned(), what };
+    if !Check::ALL.iter().any(|known| known.code() == check) {
+        return Err(wrong(check, "check"));
+    }
+    let is_kind = |word: &&str| Cause::all().any(|cause| cause.code() == *word);
+    let mut kinds = faults.split('+').filter(|_| faults != "none");
+    kinds.find(|word| !is_kind(word)).map_or(Ok(()), |word| Err(wrong(word, "fault kind")))
 }
 
 fn is_reached(id: &str, tally: &Tally) -> bool {
@@ -180,6 +209,10 @@ until = "0123abcd"
         assert!(read(&other).expect_err("one id twice").contains("stands there twice"));
         let other = PAGE.replace("I08.append.none", "I08");
         assert!(read(&other).expect_err("no id").contains("I08 is no group"));
+        let other = PAGE.replace("I08.append.none", "I99.append.none");
+        assert!(read(&other).expect_err("no check").contains("I99 is no check"));
+        let other = PAGE.replace("bit-flip+noise", "bit-flop+noise");
+        assert!(read(&other).expect_err("no fault").contains("bit-flop is no fault kind"));
         assert!(read("[[groups]]").expect_err("a wrong word").contains("groups"));
     }
 

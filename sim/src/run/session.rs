@@ -84,7 +84,7 @@ pub struct FailedSeed<'a> {
 }
 
 /// Failures of one cause, in words, as a summary holds them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// Its id.
     pub id: String,
@@ -98,17 +98,32 @@ pub struct Group {
     pub count: u64,
     /// Whether it was known before.
     pub known: bool,
+    /// Why it is left as it is, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The first commit whose run showed it, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_seen: Option<String>,
     /// The first of them.
     pub token: String,
 }
 
 /// Scenario files that ran before the seeds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScenarioCount {
-    /// All held.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScenariosRun {
+    /// How many held whole.
     pub passed: u64,
-    /// Something did not.
-    pub failed: u64,
+    /// Those that did not, in the order in which they ran.
+    pub failed: Vec<FailedScenario>,
+}
+
+/// A scenario file that does not hold, or that nobody can run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedScenario {
+    /// Where it is.
+    pub path: String,
+    /// What does not hold first, and in which line; or why it cannot be run.
+    pub sentence: String,
 }
 
 /// What was not run, since somebody ended the run.
@@ -131,6 +146,8 @@ pub struct Summary {
     pub failures: u64,
     /// By cause, in order of first appearance.
     pub groups: Vec<Group>,
+    /// Groups that the run was told are known.
+    pub known_listed: u64,
     /// Known groups that were reached and did not fail.
     pub known_gone: Vec<String>,
     /// Digest of the run.
@@ -144,7 +161,7 @@ pub struct Summary {
     /// Worlds whose second run was another one.
     pub mismatches: u64,
     /// Scenario files that ran before the seeds.
-    pub scenarios: ScenarioCount,
+    pub scenarios: ScenariosRun,
     /// The failure that was planted.
     pub planted: Planted,
     /// Whether a panic of the harness ended a world.
@@ -163,6 +180,23 @@ pub struct Summary {
     pub parts: Vec<PartEnd>,
     /// Seeds that were to be run, of this shard, where time ended the run before they all were.
     pub cut_by_time: Option<u64>,
+}
+
+impl Group {
+    /// Notes whether it is known, and what is known of it.
+    fn look_up(&mut self, known: &Known) {
+        let found = known.get(&self.id);
+        self.known = found.is_some();
+        self.reason = found.map(|group| group.reason.clone());
+        self.first_seen = found.map(|group| group.first_seen.clone());
+    }
+
+    /// What is known of it, in words; `None` of a new one.
+    #[must_use]
+    pub fn known_as(&self) -> Option<String> {
+        let (reason, first_seen) = (self.reason.as_ref()?, self.first_seen.as_ref()?);
+        Some(format!("{reason} (since {first_seen})"))
+    }
 }
 
 impl Summary {
@@ -285,8 +319,9 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     fn begin(request: &'a Request, known: &'a Known, mut summary: Summary) -> Self {
+        summary.known_listed = known.count();
         for group in &mut summary.groups {
-            group.known = known.contains(&group.id);
+            group.look_up(known);
         }
         let places = summary.groups.iter().zip(0..).map(|(group, place)| (group.id.clone(), place)).collect();
         Self { request, known, summary, places }
@@ -338,15 +373,16 @@ impl<'a> Session<'a> {
         let id = group_id(class, &outcome.culprits);
         let groups = &mut self.summary.groups;
         let place = *self.places.entry(id.clone()).or_insert_with(|| {
-            groups.push(Group {
-                known: self.known.contains(&id),
+            let mut group = Group {
                 id,
                 check: class.check.code().to_owned(),
                 recovery_step: class.recovery_step.to_owned(),
                 faults: outcome.culprits.iter().map(|&kind| kind.to_owned()).collect(),
-                count: 0,
                 token: token.to_string(),
-            });
+                ..Group::default()
+            };
+            group.look_up(self.known);
+            groups.push(group);
             groups.len() - 1
         });
         &mut groups[place]

@@ -99,16 +99,18 @@ fn run_scenarios(
 ) -> io::Result<()> {
     let begin = std::time::Instant::now();
     let mut arena = Arena::new();
-    let mut count = summary.scenarios;
+    let mut ran = std::mem::take(&mut summary.scenarios);
     let mut left = scenarios::files(&[PathBuf::from(SCENARIOS)]).into_iter();
-    for _ in 0..count.passed + count.failed {
+    for _ in 0..ran.passed + ran.failed.len() as u64 {
         left.next();
     }
     while !interrupted.load(Ordering::Relaxed) {
         let Some(path) = left.next() else { break };
         let told = scenarios::run_file(Path::new(&path), &mut arena);
-        let has_passed = told.as_ref().is_ok_and(scenarios::Told::has_passed);
-        *(if has_passed { &mut count.passed } else { &mut count.failed }) += 1;
+        match scenarios::failed(&path, told.as_ref()) {
+            None => ran.passed += 1,
+            Some(failed) => ran.failed.push(failed),
+        }
         reporting.aside(|out| match told {
             Ok(told) if is_json => json::write(out, &json::scenario(&told)),
             Ok(told) if told.has_passed() => Ok(()),
@@ -117,7 +119,7 @@ fn run_scenarios(
             Err(sentence) => writeln!(out, "    FAIL  {sentence}"),
         })?;
     }
-    summary.scenarios = count;
+    summary.scenarios = ran;
     summary.not_run.scenarios = left.count() as u64;
     summary.elapsed += begin.elapsed();
     Ok(())

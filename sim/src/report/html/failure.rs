@@ -10,13 +10,16 @@ use crate::report::lines::{FailureLine, StartedLine};
 use crate::report::terminal::counted;
 use crate::report::timeline::{is_detail, sentence};
 use crate::report::whole::Whole;
-use crate::run::session::Group;
+use crate::run::session::{FailedScenario, Group};
 use crate::schedule::{Schedule, print_step};
 use crate::world::event::{Event, EventCode};
 use crate::world::{BootTold, Report};
 
 /// Lines of a timeline: what a person reads at once.
 const TIMELINE: usize = 15;
+
+/// Groups whose first failing seed is shown step by step: each is a page of its own, nearly.
+pub const SCENES: usize = 24;
 
 /// Whose start is drawn where another program failed.
 const BY_THE_CORE: &str = "<p class=\"quiet\">By the linked core: what it found and did in the same start. The \
@@ -33,20 +36,37 @@ pub struct Scene {
     pub report: Report,
 }
 
-/// Every group, new ones first.
-pub(super) fn section(whole: &Whole, scenes: &[Scene]) -> String {
-    let summary = &whole.summary;
-    if summary.groups.is_empty() && summary.known_gone.is_empty() {
+/// Scenarios that failed, one a row; nothing where all held.
+fn scenarios(failed: &[FailedScenario]) -> String {
+    if failed.is_empty() {
         return String::new();
     }
-    let mut text = "<section>\n<h2>Failures by cause</h2>\n".to_owned();
+    let row = |failed: &FailedScenario| {
+        let (path, sentence) = (escape(&failed.path), escape(&failed.sentence));
+        format!("<tr><td class=\"w\"><code>{path}</code></td><td class=\"w\">{sentence}</td></tr>\n")
+    };
+    let rows: String = failed.iter().map(row).collect();
+    format!(
+        "<section>\n<h2>Scenarios that failed</h2>\n<p class=\"quiet\">What does not hold first; \
+         <code>cargo sim replay</code> and the file show the rest.</p>\n<table>\n{rows}</table>\n</section>\n"
+    )
+}
+
+/// Scenarios that failed, and every group, new ones first.
+pub(super) fn section(whole: &Whole, scenes: &[Scene]) -> String {
+    let summary = &whole.summary;
+    let mut text = scenarios(&summary.scenarios.failed);
+    if summary.groups.is_empty() && summary.known_listed == 0 {
+        return text;
+    }
+    text.push_str("<section>\n<h2>Failures by cause</h2>\n");
     let known = summary.groups.iter().filter(|group| group.known).count() as u64;
     let about = format!(
-        "{} in {}; known: {} of {}.",
+        "{} in {}; {} known, {known} of them failed, in {}.",
         counted(summary.new_failures(), "new failing world"),
         counted(summary.groups.len() as u64 - known, "group"),
-        counted(summary.known_failures(), "world"),
-        counted(known, "group")
+        counted(summary.known_listed, "group"),
+        counted(summary.known_failures(), "world")
     );
     writeln!(text, "<p class=\"quiet\">{about}</p>").expect("a string takes it");
     for id in &summary.known_gone {
@@ -73,6 +93,9 @@ fn one(started: &StartedLine, group: &Group, line: Option<&FailureLine>, scene: 
          </span></h3>\n",
         escape(&group.id)
     );
+    if let Some(why) = group.known_as() {
+        writeln!(text, "<p class=\"warn\">known: {}</p>", escape(&why)).expect("a string takes it");
+    }
     if let Some(line) = line {
         writeln!(text, "<p>{}</p>", escape(&line.sentence)).expect("a string takes it");
         if let Some(remark) = &line.remark {
@@ -92,16 +115,17 @@ fn one(started: &StartedLine, group: &Group, line: Option<&FailureLine>, scene: 
     }
     let command = escape(&Again::of_group(started, group, line).command);
     writeln!(text, "<pre class=\"wrap\"><code>{command}</code></pre>").expect("a string takes it");
-    match (scene, line) {
-        (Some(scene), Some(line)) => {
-            if started.subject.is_some() {
-                text.push_str(BY_THE_CORE);
-            }
-            text.push_str(&watched(scene, line));
+    if let (Some(scene), Some(line)) = (scene, line) {
+        if started.subject.is_some() {
+            text.push_str(BY_THE_CORE);
         }
-        (None, _) | (_, None) => {
-            text.push_str("<p class=\"quiet\">Its world was not made again for this page.</p>\n");
-        }
+        text.push_str(&watched(scene, line));
+    } else {
+        let left = format!(
+            "Its world is not shown: the page shows those of the first {SCENES} groups, new ones first, of which \
+             the program can make the world."
+        );
+        writeln!(text, "<p class=\"quiet\">{left}</p>").expect("a string takes it");
     }
     text + "</div>\n"
 }

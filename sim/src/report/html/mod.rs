@@ -12,7 +12,7 @@ mod strip;
 
 use std::fmt::Write;
 
-pub use self::failure::Scene;
+pub use self::failure::{SCENES, Scene};
 
 use self::chart::{Bar, bars, pace};
 use super::terminal::{counted, left_out};
@@ -84,7 +84,7 @@ fn title(whole: &Whole) -> String {
         Exit::Held => format!("All held in {}", counted(summary.seeds, "world")),
         Exit::Failed => {
             let groups = summary.groups.iter().filter(|group| !group.known).count() as u64;
-            match (groups, summary.scenarios.failed) {
+            match (groups, summary.scenarios.failed.len() as u64) {
                 (0, 0) if summary.planted.fate == PlantedFate::Masked => {
                     "The world of the planted failure fails by itself".to_owned()
                 }
@@ -98,7 +98,7 @@ fn title(whole: &Whole) -> String {
         }
         Exit::Usage => "The command line was wrong".to_owned(),
         Exit::Nondeterminism => "One schedule gave two digests".to_owned(),
-        Exit::Nothing if summary.seeds == 0 => "Nothing ran".to_owned(),
+        Exit::Nothing if summary.seeds == 0 => "No seed ran".to_owned(),
         Exit::Nothing if !summary.shards_missing.is_empty() => "Shards are missing".to_owned(),
         Exit::Nothing => "A goal of reach was missed".to_owned(),
         Exit::Harness => "A bug of the harness itself".to_owned(),

@@ -20,13 +20,15 @@ use crate::exit::Exit;
 use crate::kernel::{Found, Kind, Program, Remains, Strange, Wronged};
 use crate::oracle::sample::Checks;
 use crate::oracle::{Check, Violation};
-use crate::report::lines::{FailureLine, Line, StartedLine, SummaryLine, summary_of};
+use crate::report::lines::{
+    FailureLine, Line, LineError, ScenariosLine, StartedLine, SummaryLine, summary_of,
+};
 use crate::report::whole::Whole;
 use crate::run::ending::FailureClass;
 use crate::run::moves::{Move, Moves};
 use crate::run::parallel::Seeds;
 use crate::run::part::{Part, PartEnd};
-use crate::run::session::{FailedSeed, Group, NotRun, Request, Summary};
+use crate::run::session::{FailedScenario, FailedSeed, Group, NotRun, Request, ScenariosRun, Summary};
 use crate::schedule::generate::{Knobs, generate_seed};
 use crate::schedule::token::{Commit, Token};
 use crate::self_check::PartResult;
@@ -143,11 +145,11 @@ fn the_summary_names_every_check_and_every_group() {
         id: "I06.decide.none".to_owned(),
         check: "I06".to_owned(),
         recovery_step: "decide".to_owned(),
-        faults: Vec::new(),
         count: 3,
-        known: false,
         token: Token::of(7, Knobs::default(), None, Commit::Unknown).to_string(),
+        ..Group::default()
     };
+    let failed = vec![FailedScenario { path: "a.kdl".to_owned(), sentence: "line 3: lost".to_owned() }];
     let mut arena = Arena::new();
     let mut summary = Summary {
         seeds: 100,
@@ -157,6 +159,7 @@ fn the_summary_names_every_check_and_every_group() {
         parts: vec![PartEnd { part: Part::Sweeps, exit: Exit::Failed, elapsed: Duration::from_secs(3) }],
         not_run: NotRun { seeds: 5, scenarios: 1, parts: vec![Part::KillTable] },
         cut_by_time: Some(200),
+        scenarios: ScenariosRun { passed: 2, failed },
         ..Summary::default()
     };
     for seed in 0..20 {
@@ -181,7 +184,11 @@ fn the_summary_names_every_check_and_every_group() {
                 assert_eq!(fields, ["check", "count", "faults", "id", "known", "recovery_step", "token"]);
                 let back = summary_of(&reach, &line).expect("every word is known");
                 assert_eq!(back.tally, whole.summary.tally);
+                assert_eq!(back.scenarios, whole.summary.scenarios);
                 assert_eq!(SummaryLine::of(&whole.started, &back, &whole.missed, whole.exit), line);
+                let unnamed = ScenariosLine { failing: Vec::new(), ..line.scenarios.clone() };
+                let refused = summary_of(&reach, &SummaryLine { scenarios: unnamed, ..line });
+                assert_eq!(refused, Err(LineError::Unnamed { failed: 1, named: 0 }));
             }
             Line::RunStarted(_) | Line::Planted(_) | Line::Failure(_) => panic!("no last line"),
         }

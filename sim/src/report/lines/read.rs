@@ -33,6 +33,14 @@ pub enum LineError {
         /// Which, from 1.
         line: usize,
     },
+    /// A summary that counts more or fewer failed scenarios than it names.
+    #[error("a summary counts {failed} failed scenarios and names {named}")]
+    Unnamed {
+        /// How many it counts.
+        failed: u64,
+        /// How many it names.
+        named: u64,
+    },
     /// A word of another build.
     #[error("{word} is a word that this build does not know")]
     Unknown {

@@ -17,7 +17,7 @@ use crate::run::digest::RunDigest;
 use crate::run::pace::{Pace, ShardPace};
 use crate::run::planted::PlantedFate;
 use crate::run::reach::{Line as Reached, ReachKind};
-use crate::run::session::{Group, ScenarioCount, Summary};
+use crate::run::session::{FailedScenario, Group, ScenariosRun, Summary};
 use crate::run::tally::{Reached as FaultReached, SubjectTally, Tally};
 use crate::schedule::word::Word;
 use crate::schedule::{Filesystem, Regime, Restart};
@@ -56,6 +56,9 @@ pub struct SummaryLine {
     pub known_failures: u64,
     /// Failures by cause.
     pub groups: Vec<Group>,
+    /// Groups that the run was told are known.
+    #[serde(default)]
+    pub known_listed: u64,
     /// Known groups whose faults were met, and which did not fail.
     #[serde(default)]
     pub known_gone: Vec<String>,
@@ -161,12 +164,30 @@ pub struct DeterminismLine {
 }
 
 /// Scenario files that ran before the seeds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScenariosLine {
     /// All held.
     pub passed: u64,
     /// Something did not.
     pub failed: u64,
+    /// Which those are, and what does not hold in each.
+    #[serde(default)]
+    pub failing: Vec<FailedScenario>,
+}
+
+impl ScenariosLine {
+    fn of(scenarios: &ScenariosRun) -> Self {
+        let ScenariosRun { passed, failed } = scenarios;
+        Self { passed: *passed, failed: failed.len() as u64, failing: failed.clone() }
+    }
+
+    fn read(&self) -> Result<ScenariosRun, LineError> {
+        let named = self.failing.len() as u64;
+        if self.failed != named {
+            return Err(LineError::Unnamed { failed: self.failed, named });
+        }
+        Ok(ScenariosRun { passed: self.passed, failed: self.failing.clone() })
+    }
 }
 
 /// The failure that is planted in every run.
@@ -206,6 +227,7 @@ impl SummaryLine {
             failures: summary.failures,
             known_failures: summary.known_failures(),
             groups: summary.groups.clone(),
+            known_listed: summary.known_listed,
             known_gone: summary.known_gone.clone(),
             digest: digest(summary.digest.get()),
             seconds: summary.elapsed.as_secs_f64(),
@@ -238,7 +260,7 @@ impl SummaryLine {
                 first_difference: tally.subject.difference.clone(),
             }),
             determinism: DeterminismLine { rerun: summary.reruns, mismatched: summary.mismatches },
-            scenarios: ScenariosLine { passed: summary.scenarios.passed, failed: summary.scenarios.failed },
+            scenarios: ScenariosLine::of(&summary.scenarios),
             planted: PlantedLine {
                 check: crate::run::planted::CHECK.code().to_owned(),
                 fate: summary.planted.fate.code().to_owned(),
@@ -317,13 +339,14 @@ pub fn summary_of(reach: &[ReachLine], line: &SummaryLine) -> Result<Summary, Li
         seeds: line.seeds,
         failures: line.failures,
         groups: line.groups.clone(),
+        known_listed: line.known_listed,
         known_gone: line.known_gone.clone(),
         digest: RunDigest::of(bits),
         elapsed: Duration::from_secs_f64(line.seconds.max(0.0)),
         tally,
         reruns: line.determinism.rerun,
         mismatches: line.determinism.mismatched,
-        scenarios: ScenarioCount { passed: line.scenarios.passed, failed: line.scenarios.failed },
+        scenarios: line.scenarios.read()?,
         planted: crate::run::planted::Planted { fate, group: line.planted.group.clone() },
         is_harness_bug: line.harness_bug,
         pace: line.pace.clone(),

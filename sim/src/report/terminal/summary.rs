@@ -11,7 +11,7 @@ use crate::run::part::PartEnd;
 use crate::run::planted::{CHECK, PlantedFate};
 use crate::run::reach::{Goal, Line, ReachKind};
 use crate::run::regime_tally::WithoutLedger;
-use crate::run::session::{NotRun, Summary};
+use crate::run::session::{Group, NotRun, Summary};
 use crate::run::tally::Tally;
 
 /// Columns of one of the two cells of a line of the table of faults.
@@ -39,10 +39,9 @@ pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     let [worlds, crashes, faults, batches, boots] = tried.map(|(count, noun)| counted(count, noun));
     let text = format!("{worlds}: {crashes}, {faults}, {batches} appended, {boots} of partitions judged");
     paragraph(out, "Tried", &text)?;
-    let scenarios = summary.scenarios;
-    if scenarios.passed + scenarios.failed > 0 {
-        let (count, failed) = (counted(scenarios.passed, "scenario"), scenarios.failed);
-        paragraph(out, "", &format!("{count} passed, {failed} failed"))?;
+    let (passed, failed) = (summary.scenarios.passed, summary.scenarios.failed.len() as u64);
+    if passed + failed > 0 {
+        paragraph(out, "", &format!("{} passed, {failed} failed", counted(passed, "scenario")))?;
     }
     let verdicts: Vec<String> =
         tally.verdicts.iter().map(|(code, count)| format!("{code} {count}")).collect();
@@ -120,18 +119,27 @@ fn alive(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     paragraph(out, "Alive", &text)
 }
 
-/// Groups that failed: new ones one by one, known ones in one line, and known ones that did not fail.
+/// What failed: scenarios and new groups one by one, known ones counted in one line, so that they are not forgotten,
+/// and known ones that did not fail.
 fn groups(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     let Whole { started, summary, .. } = whole;
+    for failed in &summary.scenarios.failed {
+        paragraph(out, "FAIL", &format!("{}: {}", failed.path, failed.sentence))?;
+    }
     for group in summary.groups.iter().filter(|group| !group.known) {
         paragraph(out, "FAIL", &format!("{} of {}", counted(group.count, "seed"), group.id))?;
         let again = Again::of_group(started, group, whole.line_of(group));
         hint(out, again.word, &again.command)?;
     }
-    let known = summary.groups.iter().filter(|group| group.known).count() as u64;
-    if known > 0 {
-        let seeds = counted(summary.known_failures(), "seed");
-        paragraph(out, "Known", &format!("{seeds} of {}", counted(known, "known group")))?;
+    let known: Vec<&Group> = summary.groups.iter().filter(|group| group.known).collect();
+    if summary.known_listed > 0 {
+        let (listed, seeds) = (counted(summary.known_listed, "group"), summary.known_failures());
+        let failed = counted(seeds, "seed");
+        paragraph(out, "Known", &format!("{listed} known, {} of them failed, in {failed}", known.len()))?;
+    }
+    for group in known {
+        let why = group.known_as().unwrap_or_default();
+        paragraph(out, "known", &format!("{} of {}: {why}", counted(group.count, "seed"), group.id))?;
     }
     for id in &summary.known_gone {
         paragraph(out, "gone", &format!("known group {id} did not fail, and its faults were met"))?;
@@ -201,11 +209,10 @@ const fn plural(kind: ReachKind) -> &'static str {
 /// What the whole run comes to, in words that agree with its exit status.
 fn conclusion(whole: &Whole) -> String {
     let summary = &whole.summary;
-    let (failures, scenarios) = (summary.new_failures(), summary.scenarios.failed);
+    let (failures, scenarios) = (summary.new_failures(), summary.scenarios.failed.len() as u64);
     let groups = summary.groups.iter().filter(|group| !group.known).count() as u64;
     let failed = counted(failures, "world");
     match (summary.seeds, summary.planted.fate) {
-        (0, _) => "nothing ran".to_owned(),
         (_, PlantedFate::Silent) => "nothing is shown: the harness is not alive".to_owned(),
         _ if failures > 0 => format!("NOT all held: {failed} failed, in {}", counted(groups, "group")),
         _ if scenarios > 0 => format!("NOT all held: {} failed", counted(scenarios, "scenario")),
@@ -213,6 +220,7 @@ fn conclusion(whole: &Whole) -> String {
             "NOT all held: what ran beside the seeds did not".to_owned()
         }
         (_, PlantedFate::Masked) => "NOT all held: the world of the planted failure failed".to_owned(),
+        (0, _) => "no seed ran".to_owned(),
         _ if !summary.shards_missing.is_empty() => "what ran held, and shards are missing".to_owned(),
         _ if whole.started.require_reach && !whole.missed.is_empty() => {
             "all held, and goals of reach were missed".to_owned()
