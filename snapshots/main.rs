@@ -13,10 +13,11 @@ mod provoked_stage;
 mod reasons;
 mod scenarios;
 mod seeds;
+mod sentences;
 
 /// The snapshots of no scenario, one for each test of this directory. A file of any other name is claimed by
 /// nobody, and the test of the scenarios fails on it.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "decision-table",
     "failure-report",
     "help-recover",
@@ -25,6 +26,7 @@ const NAMES: [&str; 8] = [
     "provoked",
     "reasons",
     "seeds",
+    "sentences",
 ];
 
 /// Compares `text` with `snapshots/<name>.snap`.

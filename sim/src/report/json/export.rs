@@ -8,6 +8,14 @@ use crate::command::export::ExportReport;
 use crate::oracle::case::{Accepted, Extent};
 use crate::world::FrozenPartition;
 
+/// What binds every program, whatever the lists say (`docs/other-programs.md`).
+const RULES: [&str; 3] = [
+    "no byte that is not zero is destroyed: what is cut lies in a directory <P>.fenced.N beside the partition's, under \
+     the name that says what it is",
+    "a partition that is refused is left as it was, to the byte",
+    "run again on what it left, a program says the same and changes nothing",
+];
+
 /// `EXPECT.json`.
 pub fn expect(report: &ExportReport) -> Value {
     let nodes = report.nodes.iter().enumerate();
@@ -15,7 +23,7 @@ pub fn expect(report: &ExportReport) -> Value {
         nodes.flat_map(|(number, node)| node.cases.iter().map(move |case| partition(number, case))).collect();
     json!({
         "version": VERSION, "subject": report.subject, "step": report.step, "found_by": report.step_text,
-        "partitions": partitions,
+        "rules": RULES, "partitions": partitions,
     })
 }
 
