@@ -12,8 +12,8 @@ use crate::exit::Exit;
 use crate::report::{json, terminal};
 use crate::run::moves::Moves;
 use crate::run::panics::remember_panics;
-use crate::run::pinned::{PINNED_SEEDS, SeedVerdicts, pinned};
-use crate::schedule::generate::{GENERATOR, Knobs};
+use crate::run::pinned::{PINNED, PinnedSeed, SeedVerdicts, pinned};
+use crate::schedule::generate::GENERATOR;
 use crate::schedule::token::{Commit, Token};
 
 /// Where what the pinned seeds came to is kept, from the root of the sources.
@@ -34,8 +34,8 @@ pub struct VerdictsReport {
 
 impl VerdictsReport {
     /// The token of one of the pinned seeds.
-    pub fn token(&self, seed: u64) -> String {
-        Token::of(seed, Knobs::default(), None, self.commit).to_string()
+    pub fn token(&self, seed: PinnedSeed) -> String {
+        Token::of(seed.seed, seed.knobs(), None, self.commit).to_string()
     }
 
     fn exit(&self) -> Exit {
@@ -70,9 +70,9 @@ pub fn verdicts(
     };
     remember_panics();
     let jobs = thread::available_parallelism().map_or(1, usize::from);
-    let here = pinned(PINNED_SEEDS, jobs, || interrupted.load(Ordering::Relaxed));
+    let here = pinned(PINNED, jobs, || interrupted.load(Ordering::Relaxed));
     let moves = Moves::between(&kept, &here).expect("another generator was refused before");
-    let not_run = PINNED_SEEDS - here.seeds.len() as u64;
+    let not_run = PINNED.alone + PINNED.hosts - here.seeds.len() as u64;
     let report = VerdictsReport { against: against.to_owned(), moves, commit: commit::current(), not_run };
     if options.json {
         json::verdicts(&report).iter().try_for_each(|line| json::write(out, line))?;

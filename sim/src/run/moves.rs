@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pinned::{SeedVerdict, SeedVerdicts};
+use super::pinned::{PinnedSeed, SeedVerdict, SeedVerdicts};
 
 /// Seeds in which a partition moved from one verdict to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Move {
     /// In how many seeds; a seed counts once in each move of its partitions.
     pub count: u64,
     /// The first of them.
-    pub seed: u64,
+    pub seed: PinnedSeed,
 }
 
 /// Two states, compared seed by seed.
@@ -39,10 +39,10 @@ impl Moves {
         if before.generator != after.generator {
             return None;
         }
-        let before: BTreeMap<u64, &SeedVerdict> =
+        let before: BTreeMap<PinnedSeed, &SeedVerdict> =
             before.seeds.iter().map(|verdict| (verdict.seed, verdict)).collect();
         let mut found = Self::default();
-        let mut moves: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+        let mut moves: BTreeMap<(&str, &str), (u64, PinnedSeed)> = BTreeMap::new();
         for after in &after.seeds {
             let Some(before) = before.get(&after.seed) else { continue };
             found.compared += 1;
@@ -66,7 +66,7 @@ impl Moves {
 
 /// From which verdict to which partitions of one seed moved, each pair once.
 fn moved_pairs<'a>(before: &'a SeedVerdict, after: &'a SeedVerdict) -> Vec<(&'a str, &'a str)> {
-    let pairs = before.partitions.iter().zip(&after.partitions);
+    let pairs = before.partitions.iter().flatten().zip(after.partitions.iter().flatten());
     let mut moved: Vec<(&str, &str)> = pairs
         .filter(|(before, after)| before != after)
         .map(|(before, after)| (before.verdict.as_str(), after.verdict.as_str()))
@@ -75,7 +75,9 @@ fn moved_pairs<'a>(before: &'a SeedVerdict, after: &'a SeedVerdict) -> Vec<(&'a 
     moved.dedup();
     if moved.is_empty() && before != after {
         // Something moved that no last verdict shows; the seed is found under its first partition's.
-        let verdict = |seed: &'a SeedVerdict| seed.partitions.first().map_or("", |first| &first.verdict);
+        let verdict = |seed: &'a SeedVerdict| {
+            seed.partitions.iter().flatten().next().map_or("", |first| &first.verdict)
+        };
         moved.push((verdict(before), verdict(after)));
     }
     moved
@@ -122,6 +124,15 @@ mod tests {
         let (before, after) = (state(&["0 serve;serve-from 3;4 00"]), state(&["0 serve;serve-from 3;5 00"]));
         let moves = Moves::between(&before, &after).expect("they are of one generator");
         assert_eq!(told(&moves), ["1 serve-from serve-from 0"]);
+    }
+
+    #[test]
+    fn a_seed_of_hosts_is_not_the_same_seed_alone() {
+        let before = state(&["0 serve 3 00", "n3:0 serve,serve,serve 3,3,3 00"]);
+        let after = state(&["0 serve 3 00", "n3:0 serve,refuse/hole,serve 3,-,3 01"]);
+        let moves = Moves::between(&before, &after).expect("they are of one generator");
+        assert_eq!((moves.compared, moves.same), (2, 1));
+        assert_eq!(told(&moves), ["1 serve refuse/hole n3:0"]);
     }
 
     #[test]

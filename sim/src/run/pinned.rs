@@ -1,4 +1,5 @@
-//! The pinned seeds: what each of a fixed thousand comes to, as a short line that is read in a diff.
+//! The pinned seeds: what each of a fixed thousand, and of 250 with hosts on three nodes, comes to, as a short line
+//! that is read in a diff.
 //!
 //! Promises: lines hold verdicts and outcomes (CONTRACTS 7), so a core that merely reads differently changes
 //! none; print then parse is the identity. Leaves out: whether a check fails in these worlds, which every run
@@ -17,11 +18,14 @@ use super::parallel::{Seeds, run};
 use crate::oracle::judge::verdict_code;
 use crate::oracle::sample::Checks;
 use crate::schedule::Schedule;
-use crate::schedule::generate::{GENERATOR, Knobs};
+use crate::schedule::generate::{GENERATOR, Knobs, ReplicasKnob};
 use crate::world::{Arena, BootTold, Watch};
 
-/// How many seeds are pinned: those from 0 on.
-pub const PINNED_SEEDS: u64 = 1000;
+/// How many seeds are pinned.
+pub const PINNED: PinnedCount = PinnedCount { alone: 1000, hosts: 250 };
+
+/// What the seed of a world with hosts begins with, where a plain one is that of one node.
+const HOSTS: &str = "n3:";
 
 /// The verdict of a partition that no start has looked at.
 const NO_START: &str = "no-start";
@@ -29,7 +33,25 @@ const NO_START: &str = "no-start";
 /// The verdict of a world that a panic ended.
 const PANIC: &str = "panic";
 
-/// What the last start of one partition concluded.
+/// Seeds from 0 on, of either kind of worlds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PinnedCount {
+    /// Of worlds of one node.
+    pub alone: u64,
+    /// Of worlds with hosts on three nodes.
+    pub hosts: u64,
+}
+
+/// A seed, and of which kind of worlds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PinnedSeed {
+    /// Whether its world has hosts on three nodes.
+    pub has_hosts: bool,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// What the last start of one partition concluded, on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionVerdict {
     /// The disposition, or `refuse/` and the reason's code; `no-start` and `panic` where there is none.
@@ -42,9 +64,9 @@ pub struct PartitionVerdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeedVerdict {
     /// The seed.
-    pub seed: u64,
-    /// Its partitions, in the order in which its schedule names them.
-    pub partitions: Vec<PartitionVerdict>,
+    pub seed: PinnedSeed,
+    /// Its partitions, in the order in which its schedule names them, each with a verdict a node.
+    pub partitions: Vec<Vec<PartitionVerdict>>,
     /// Digest of what a reviewer cares about: all verdicts, answers to clients, final bytes.
     pub outcome: u64,
 }
@@ -82,48 +104,67 @@ impl PinnedError {
     }
 }
 
-/// Runs the first `count` of the pinned seeds on `jobs` threads, and begins none once `is_over`.
-pub fn pinned(count: u64, jobs: usize, is_over: impl Fn() -> bool + Sync) -> SeedVerdicts {
+impl PinnedSeed {
+    /// The knobs of its world: those of a run that chooses nothing, but for its nodes.
+    #[must_use]
+    pub fn knobs(self) -> Knobs {
+        let replicas = if self.has_hosts { ReplicasKnob::Three } else { ReplicasKnob::One };
+        Knobs { replicas, ..Knobs::default() }
+    }
+}
+
+/// Runs the first seeds of either kind on `jobs` threads, and begins none once `is_over`.
+pub fn pinned(count: PinnedCount, jobs: usize, is_over: impl Fn() -> bool + Sync) -> SeedVerdicts {
     let mut seeds = Vec::new();
-    run(Seeds::all(0, count), jobs, is_over, Arena::new, seed_verdict, |_, verdict| {
-        seeds.push(verdict);
-        ControlFlow::Continue(())
-    });
+    for (has_hosts, count) in [(false, count.alone), (true, count.hosts)] {
+        let world = |arena: &mut Arena, seed| seed_verdict(arena, PinnedSeed { has_hosts, seed });
+        run(Seeds::all(0, count), jobs, &is_over, Arena::new, world, |_, verdict| {
+            seeds.push(verdict);
+            ControlFlow::Continue(())
+        });
+    }
     SeedVerdicts { generator: GENERATOR, seeds }
 }
 
-/// What the world of one seed comes to, with the knobs of a run that chooses nothing.
-fn seed_verdict(arena: &mut Arena, seed: u64) -> SeedVerdict {
-    let schedule = schedule_of(seed, Knobs::default(), None);
-    let watch = Watch { keeps_events: true, ..Watch::of(sample_of(seed, Checks::Default)) };
+fn seed_verdict(arena: &mut Arena, seed: PinnedSeed) -> SeedVerdict {
+    let schedule = schedule_of(seed.seed, seed.knobs(), None);
+    let watch = Watch { keeps_events: true, ..Watch::of(sample_of(seed.seed, Checks::Default)) };
     let Some(report) = report_of(arena, &schedule, watch) else {
         let verdict = PartitionVerdict { verdict: PANIC.to_owned(), next_offset: None };
-        return SeedVerdict { seed, partitions: vec![verdict], outcome: 0 };
+        return SeedVerdict { seed, partitions: vec![vec![verdict]], outcome: 0 };
     };
     let boots = report.told.map(|told| told.boots).unwrap_or_default();
     SeedVerdict { seed, partitions: last_verdicts(&schedule, &boots), outcome: report.outcome }
 }
 
-fn last_verdicts(schedule: &Schedule, boots: &[BootTold]) -> Vec<PartitionVerdict> {
-    let partitions = schedule.world.partitions.iter();
-    partitions
-        .map(|partition| {
-            let last = boots.iter().rfind(|boot| boot.namespace == partition.namespace);
-            let Some(BootTold { verdict, .. }) = last else {
-                return PartitionVerdict { verdict: NO_START.to_owned(), next_offset: None };
-            };
-            let (disposition, code) = (verdict.disposition.code(), verdict_code(verdict));
-            let word = if disposition == code { code.to_owned() } else { format!("{disposition}/{code}") };
-            PartitionVerdict { verdict: word, next_offset: verdict.next_offset.map(Offset::get) }
-        })
-        .collect()
+fn last_verdicts(schedule: &Schedule, boots: &[BootTold]) -> Vec<Vec<PartitionVerdict>> {
+    let of_node = |namespace, node| {
+        let mut starts = boots.iter().rev().filter(|boot| boot.namespace == namespace);
+        starts.find(|boot| boot.node == node).map_or_else(PartitionVerdict::of_none, PartitionVerdict::of)
+    };
+    let of_nodes = |namespace| (0..schedule.world.nodes).map(|node| of_node(namespace, node)).collect();
+    schedule.world.partitions.iter().map(|partition| of_nodes(partition.namespace)).collect()
+}
+
+impl PartitionVerdict {
+    fn of_none() -> Self {
+        Self { verdict: NO_START.to_owned(), next_offset: None }
+    }
+
+    fn of(start: &BootTold) -> Self {
+        let verdict = &start.verdict;
+        let (disposition, code) = (verdict.disposition.code(), verdict_code(verdict));
+        let word = if disposition == code { code.to_owned() } else { format!("{disposition}/{code}") };
+        Self { verdict: word, next_offset: verdict.next_offset.map(Offset::get) }
+    }
 }
 
 impl SeedVerdicts {
-    /// How many partitions came to each verdict, the most first.
-    fn classes(&self) -> Vec<(&str, usize)> {
+    /// How many starts came to each verdict in the worlds with hosts or in those without, the most first.
+    fn classes(&self, has_hosts: bool) -> Vec<(&str, usize)> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for partition in self.seeds.iter().flat_map(|seed| &seed.partitions) {
+        let seeds = self.seeds.iter().filter(|seed| seed.seed.has_hosts == has_hosts);
+        for partition in seeds.flat_map(|seed| seed.partitions.iter().flatten()) {
             *counts.entry(&partition.verdict).or_default() += 1;
         }
         let mut classes: Vec<(&str, usize)> = counts.into_iter().collect();
@@ -135,12 +176,16 @@ impl SeedVerdicts {
 impl fmt::Display for SeedVerdicts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "generator {}\n", self.generator)?;
-        let partitions: usize = self.seeds.iter().map(|seed| seed.partitions.len()).sum();
-        writeln!(formatter, "{:>7} seeds, {partitions} partitions by their last start:", self.seeds.len())?;
-        for (verdict, count) in self.classes() {
-            writeln!(formatter, "{count:>7} {verdict}")?;
+        for (has_hosts, of) in [(false, "partitions"), (true, "partitions of a node with a host")] {
+            let classes = self.classes(has_hosts);
+            let seeds = self.seeds.iter().filter(|seed| seed.seed.has_hosts == has_hosts).count();
+            let starts: usize = classes.iter().map(|(_, count)| count).sum();
+            writeln!(formatter, "{seeds:>7} seeds, {starts} {of} by their last start:")?;
+            for (verdict, count) in classes {
+                writeln!(formatter, "{count:>7} {verdict}")?;
+            }
+            writeln!(formatter)?;
         }
-        writeln!(formatter)?;
         self.seeds.iter().try_for_each(|seed| writeln!(formatter, "{seed}"))
     }
 }
@@ -148,12 +193,20 @@ impl fmt::Display for SeedVerdicts {
 impl fmt::Display for SeedVerdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let column = |word: fn(&PartitionVerdict) -> String| {
-            self.partitions.iter().map(word).collect::<Vec<_>>().join(";")
+            let of_nodes =
+                |nodes: &Vec<PartitionVerdict>| nodes.iter().map(word).collect::<Vec<_>>().join(",");
+            self.partitions.iter().map(of_nodes).collect::<Vec<_>>().join(";")
         };
         let verdicts = column(|partition| partition.verdict.clone());
         let next =
             column(|partition| partition.next_offset.map_or_else(|| "-".to_owned(), |next| next.to_string()));
         write!(formatter, "{} {verdicts} {next} {:016x}", self.seed, self.outcome)
+    }
+}
+
+impl fmt::Display for PinnedSeed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}{}", if self.has_hosts { HOSTS } else { "" }, self.seed)
     }
 }
 
@@ -166,7 +219,7 @@ impl FromStr for SeedVerdicts {
         let mut lines = text.lines().skip_while(|line| !line.starts_with("generator "));
         let number = lines.next().and_then(|line| line.strip_prefix("generator "));
         let generator = number.and_then(|number| number.parse().ok()).ok_or(PinnedError::Generator)?;
-        // Two empty lines stand before the seeds: the classes between them are indented.
+        // Empty lines stand before the seeds, and classes between those are indented.
         let seeds = lines.filter(|line| !line.is_empty() && !line.starts_with(' '));
         Ok(Self { generator, seeds: seeds.map(str::parse).collect::<Result<_, _>>()? })
     }
@@ -183,19 +236,24 @@ impl FromStr for SeedVerdict {
 fn read_line(line: &str) -> Option<SeedVerdict> {
     let columns: Vec<&str> = line.split(' ').collect();
     let [seed, verdicts, next, outcome] = columns[..] else { return None };
-    let (verdicts, next): (Vec<&str>, Vec<&str>) = (verdicts.split(';').collect(), next.split(';').collect());
-    if verdicts.len() != next.len() {
-        return None;
-    }
-    let partition = |(verdict, next): (&str, &str)| {
+    let (has_hosts, seed) = seed.strip_prefix(HOSTS).map_or((false, seed), |seed| (true, seed));
+    let of_node = |(verdict, next): (&str, &str)| {
         let next_offset = if next == "-" { None } else { Some(next.parse().ok()?) };
         Some(PartitionVerdict { verdict: verdict.to_owned(), next_offset })
     };
+    let of_partition =
+        |(verdicts, next): (&str, &str)| pairs(verdicts, next, ',')?.map(of_node).collect::<Option<_>>();
     Some(SeedVerdict {
-        seed: seed.parse().ok()?,
-        partitions: verdicts.into_iter().zip(next).map(partition).collect::<Option<_>>()?,
+        seed: PinnedSeed { has_hosts, seed: seed.parse().ok()? },
+        partitions: pairs(verdicts, next, ';')?.map(of_partition).collect::<Option<_>>()?,
         outcome: u64::from_str_radix(outcome, 16).ok()?,
     })
+}
+
+/// The parts of two texts side by side, if there are as many of the one as of the other.
+fn pairs<'a>(left: &'a str, right: &'a str, by: char) -> Option<impl Iterator<Item = (&'a str, &'a str)>> {
+    let (left, right) = (left.split(by), right.split(by));
+    (left.clone().count() == right.clone().count()).then(|| left.zip(right))
 }
 
 #[cfg(test)]
@@ -204,8 +262,8 @@ mod tests {
 
     #[test]
     fn what_is_printed_reads_back() {
-        let verdicts = pinned(40, 2, || false);
-        assert_eq!(verdicts.seeds.len(), 40);
+        let verdicts = pinned(PinnedCount { alone: 40, hosts: 10 }, 2, || false);
+        assert_eq!(verdicts.seeds.len(), 50);
         assert_eq!(verdicts.to_string().parse(), Ok(verdicts.clone()));
         let kept = format!("---\nsource: somewhere\n---\n{verdicts}");
         assert_eq!(kept.parse(), Ok(verdicts));
@@ -216,7 +274,13 @@ mod tests {
         let line = "17 serve;refuse/hole 12;- 0123456789abcdef";
         let read: SeedVerdict = line.parse().expect("it reads");
         assert_eq!(read.to_string(), line);
-        assert_eq!(read.partitions[1].next_offset, None);
+        assert_eq!(read.partitions[1][0].next_offset, None);
+        let line = "n3:17 serve,refuse/hole,no-start;serve,serve,serve 12,-,-;3,3,3 0123456789abcdef";
+        let read: SeedVerdict = line.parse().expect("it reads");
+        assert_eq!(
+            (read.to_string().as_str(), read.seed.has_hosts, read.partitions[0].len()),
+            (line, true, 3)
+        );
         for wrong in ["17 serve 12", "17 serve;serve 12 0", "x serve 12 0", "17 serve x 0", "17 serve 12 y"] {
             let error = wrong.parse::<SeedVerdict>().expect_err(wrong);
             assert_eq!(error.code(), "seeds-line");

@@ -28,6 +28,7 @@ use crate::run::ending::FailureClass;
 use crate::run::moves::{Move, Moves};
 use crate::run::parallel::Seeds;
 use crate::run::part::{Part, PartEnd};
+use crate::run::pinned::PinnedSeed;
 use crate::run::session::{FailedScenario, FailedSeed, Group, NotRun, Request, ScenariosRun, Summary};
 use crate::schedule::generate::{Knobs, generate_seed};
 use crate::schedule::token::{Commit, Token};
@@ -296,7 +297,8 @@ fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
 
 #[test]
 fn the_lines_of_moved_verdicts_have_the_fields_of_the_page() {
-    let one = Move { from: "serve".to_owned(), to: "refuse/hole".to_owned(), count: 3, seed: 9 };
+    let seed = PinnedSeed { has_hosts: true, seed: 9 };
+    let one = Move { from: "serve".to_owned(), to: "refuse/hole".to_owned(), count: 3, seed };
     let moves = Moves { compared: 1000, same: 997, moved: 3, moves: vec![one] };
     let report = VerdictsReport { against: "main".to_owned(), moves, commit: Commit::Unknown, not_run: 0 };
     let lines = verdicts(&report);

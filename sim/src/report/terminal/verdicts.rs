@@ -44,6 +44,7 @@ fn tell(out: &mut dyn Write, report: &VerdictsReport) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::run::moves::{Move, Moves};
+    use crate::run::pinned::PinnedSeed;
     use crate::schedule::token::Commit;
 
     fn told(moves: Moves) -> String {
@@ -64,7 +65,7 @@ mod tests {
             from: from.to_owned(),
             to: to.to_owned(),
             count,
-            seed: 0x5eed,
+            seed: PinnedSeed { has_hosts: false, seed: 0x5eed },
         };
         let moves = vec![
             one("refuse/empty-non-tail-segment", "refuse/superblock-unreadable", 12),
