@@ -1,6 +1,7 @@
 //! The program itself, run as a person or a scheduler runs it: exit codes, files, and what is left when it is
 //! killed.
 
+mod catalogue;
 #[cfg(unix)]
 mod interrupted;
 mod kernel_check;
