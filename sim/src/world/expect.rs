@@ -201,8 +201,12 @@ pub(super) fn of_partition(expected: &ExpectPartition, boot: &Boot, truth: &Trut
     compare("offsets served", wanted, text(&spelled(&served(boot))));
     let saved: u64 = verdict.segments.iter().map(|segment| saved(segment.action)).sum();
     compare("bytes saved", expected.saved_bytes.map(Value::Number), Value::Number(saved));
-    let is_same = boot.before.as_ref().is_some_and(|before| is_untouched(before, &boot.after));
-    let unchanged = Value::Code(if is_same { "unchanged" } else { "changed" });
+    let unchanged = Value::Code(match &boot.before {
+        Some(before) if is_untouched(before, &boot.after) => "unchanged",
+        Some(_) => "changed",
+        // An error of settling came first.
+        None => "not looked at",
+    });
     compare("the directory", expected.unchanged.then_some(Value::Code("unchanged")), unchanged);
     for expected in &expected.segments {
         found.extend(segment(expected, boot, truth));

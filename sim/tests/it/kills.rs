@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sim::command::scenarios::files;
 use sim::schedule::{Kills, parse};
 use sim::subject::collection::{FOLDER, read};
-use sim::subject::kill_table::{FILE, KillTable};
+use sim::subject::kill_table::{FILE, KillTable, Row};
 use sim::subject::mutant::{Mutant, Target};
 
 fn top() -> &'static Path {
@@ -80,24 +80,29 @@ fn every_scenario_kills_what_it_says() {
     check(&complaints);
 }
 
-/// A bug that many scenarios show by the way need not be what one of them is about; but the reason says so by
-/// its name.
+/// A bug that more than one scenario in so many shows is about none of them: it shows wherever something is written, or
+/// cut, or refused.
+const BROAD_SHARE: usize = 20;
+
+/// A bug that a few scenarios show by the way need not be what one of them is about; but the reason says so by its
+/// name.
 #[test]
 fn a_scenario_that_says_it_kills_nothing_names_what_shows_in_it_all_the_same() {
-    let table = table();
+    let (table, scenarios) = (table(), scenarios());
+    let is_broad = |row: &&Row| row.scenarios.len() * BROAD_SHARE > scenarios.len();
     let mut complaints = Vec::new();
-    for (path, kills) in scenarios() {
+    for (path, kills) in &scenarios {
         let why = match kills {
             Kills::Mutants(_) => continue,
-            Kills::None(why) => why,
-            Kills::Unsaid => String::new(),
+            Kills::None(why) => why.as_str(),
+            Kills::Unsaid => "",
         };
         if why.is_empty() {
             complaints.push(format!("{path}: says neither what it kills nor why nothing"));
         }
         let words: Vec<&str> = why.split([' ', ',', ';']).collect();
-        let of_core = table.rows().filter(|row| row.target == Target::Core.code());
-        for row in of_core.filter(|row| row.scenarios.contains(&path) && !words.contains(&row.id.as_str())) {
+        let of_core = table.rows().filter(|row| row.target == Target::Core.code() && !is_broad(row));
+        for row in of_core.filter(|row| row.scenarios.contains(path) && !words.contains(&row.id.as_str())) {
             complaints.push(format!("{path}: says nothing of {}, which it kills", row.id));
         }
     }
