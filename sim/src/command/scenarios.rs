@@ -120,7 +120,7 @@ pub fn tell(out: &mut dyn Write, told: &Told) -> io::Result<()> {
     writeln!(out, "    {word}  {}", told.path)?;
     for failure in &told.report.failures {
         writeln!(out, "          {}:{}: {}", told.path, told.line(failure), failure.violation)?;
-        if let Some(remark) = &failure.remark {
+        if let Some(remark) = failure.said() {
             writeln!(out, "          {remark}")?;
         }
     }
@@ -185,5 +185,5 @@ fn hit_nothing(scenario: &Scenario, step: u32) -> Failure {
     let violation = Violation::new(Check::Expect, "what the step names", expected, actual);
     let remark = scenario.schedule.steps.get(step as usize).map(|step| print_step(step).trim().to_owned());
     let node = scenario.schedule.steps.get(step as usize).map_or(0, |step| step.node.0);
-    Failure { violation, partition: None, remark, node, step, recovery_step: "decide" }
+    Failure { violation, partition: None, remark, varied: None, node, step, recovery_step: "decide" }
 }

@@ -22,6 +22,8 @@ pub struct Strike {
     pub cause: Cause,
     /// The call that it hit.
     pub call: Call,
+    /// How many calls were recorded before that one, and not taken yet.
+    pub at: usize,
     /// What happened.
     pub disturbance: Disturbance,
     /// What it touches.
@@ -72,7 +74,8 @@ impl SimDisk {
 impl Disk {
     /// A fault hits a call.
     pub(super) fn strike(&mut self, cause: Cause, call: Call, disturbance: Disturbance) {
-        self.strikes.push(Strike { cause, call, disturbance, touched: Vec::new() });
+        let at = self.events.len();
+        self.strikes.push(Strike { cause, call, at, disturbance, touched: Vec::new() });
     }
 
     /// The call that was hit last touches bytes of a file.

@@ -237,8 +237,15 @@ mod tests {
 
     fn failure(seed: u64) -> FailureLine {
         let violation = Violation::new(Check::I06, "a batch", Value::Number(1), Value::None);
-        let failure =
-            Failure { violation, partition: None, remark: None, node: 0, step: 2, recovery_step: "decide" };
+        let failure = Failure {
+            violation,
+            partition: None,
+            remark: None,
+            varied: None,
+            node: 0,
+            step: 2,
+            recovery_step: "decide",
+        };
         let (token, group) = (Some(token(seed)), Some(GROUP.to_owned()));
         FailureLine { seed: Some(seed), token, group, ..FailureLine::of(&failure) }
     }

@@ -11,8 +11,8 @@ use crate::disk::Cause;
 use crate::report::terminal::counted;
 use crate::run::counterfactual::is_left_out;
 use crate::schedule::{ErrorClass, Restart, Step, print_step};
-use crate::world::HOST_WORDS;
 use crate::world::event::{Event, EventCode, word};
+use crate::world::{HOST_WORDS, short_path};
 
 /// The permanent word of a kind of event.
 pub const fn code_word(code: EventCode) -> &'static str {
@@ -105,7 +105,10 @@ pub fn sentence(event: &Event, subject: Option<&str>) -> String {
         EventCode::Fault => format!("{} is done", known(a)),
         EventCode::Missed => format!("{} finds nothing there", known(a)),
         EventCode::Bytes => format!("their hash is {a:016x}"),
-        EventCode::Hit => format!("{} hits a call: {}", known(a), call_word(b)),
+        EventCode::Hit => {
+            let about = subject.map_or(String::new(), |subject| format!(" of {}", short_path(subject)));
+            format!("{} hits a call: {}{about}", known(a), call_word(b))
+        }
         EventCode::Stopped if b == 1 => format!("{}: stopped cleanly", namespace(a)),
         EventCode::Stopped => format!("{}: stopped, and not cleanly", namespace(a)),
         EventCode::Told if a == u64::MAX => format!("the host tells: {}", known(b)),
@@ -143,14 +146,7 @@ fn call_word(a: u64) -> &'static str {
 
 /// A path, short: the partition and the file. Without one, the number of the file or directory.
 fn path(event: &Event, subject: Option<&str>) -> String {
-    let Some(subject) = subject else { return format!("object {}", event.a >> 8) };
-    let parts: Vec<&str> = subject.split('/').collect();
-    match parts.as_slice() {
-        ["streams", stream, "topics", topic, "partitions", rest @ ..] if !rest.is_empty() => {
-            format!("{stream}/{topic}/{}", rest.join("/"))
-        }
-        _ => subject.to_owned(),
-    }
+    subject.map_or_else(|| format!("object {}", event.a >> 8), short_path)
 }
 
 fn namespace(packed: u64) -> String {
@@ -255,7 +251,9 @@ mod tests {
         let text = "1/2/3: a poll fails: lost-durable (terminal)";
         check(EventCode::Polled, (partition, word("lost-durable"), word("terminal")), text);
         check(EventCode::Fault, (word("bit-flip"), 0, 0), "bit-flip is done");
-        check(EventCode::Hit, (word("lost-write"), Call::Write as u64, 0), "lost-write hits a call: write");
+        let hit = (word("lost-write"), Call::Write as u64, 0);
+        let text = "lost-write hits a call: write of 1/2/0/00000000000000000000.log";
+        check(EventCode::Hit, hit, text);
         check(EventCode::Missed, (word("poll"), 0, 0), "poll finds nothing there");
         let power = Restart::Power as u64;
         let text = "down (power): of what was not durable, 3 kept and 5 lost";

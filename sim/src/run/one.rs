@@ -257,7 +257,15 @@ fn broken(suspect: Suspect) -> Failure {
 }
 
 fn harness(violation: Violation, remark: String) -> Failure {
-    Failure { violation, partition: None, remark: Some(remark), node: 0, step: 0, recovery_step: "decide" }
+    Failure {
+        violation,
+        partition: None,
+        remark: Some(remark),
+        varied: None,
+        node: 0,
+        step: 0,
+        recovery_step: "decide",
+    }
 }
 
 #[cfg(test)]

@@ -148,7 +148,15 @@ fn watched(schedule: &Schedule, arena: &mut Arena, watch: Watch) -> (Report, boo
 fn nondeterminism(first: &Report, second: &Report) -> Failure {
     let (expected, actual) = (Value::Number(first.digest), Value::Number(second.digest));
     let violation = Violation::new(Check::Nondeterminism, "the digest of a second run", expected, actual);
-    Failure { violation, partition: None, remark: None, node: 0, step: 0, recovery_step: "decide" }
+    Failure {
+        violation,
+        partition: None,
+        remark: None,
+        varied: None,
+        node: 0,
+        step: 0,
+        recovery_step: "decide",
+    }
 }
 
 impl Replayed {

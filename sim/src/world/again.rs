@@ -14,7 +14,9 @@ use super::look;
 use super::meter::Meter;
 use super::node::{Node, Slot};
 use super::start::{Circumstances, bytes_read, is_an_answer};
+use super::told::Paths;
 use super::variant::{self, Variant};
+use super::varied::{CallTold, Change, Varied};
 use crate::disk::{Disturbance, Event, Injection, Snapshot, SurvivorChoice, keep_small};
 use crate::oracle::invariants::{
     SecondRun, check_adopted, check_interrupted, check_more_damage, check_recover_twice, check_same_verdict,
@@ -35,6 +37,13 @@ pub(super) struct Moments {
     calls: Vec<Event>,
 }
 
+/// What is wrong with a start, and what was changed where it showed in a second look.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) violation: Violation,
+    pub(super) varied: Option<Box<Varied>>,
+}
+
 /// A start that is looked at again.
 pub(super) struct Again<'a> {
     pub(super) node: &'a Node,
@@ -45,9 +54,7 @@ pub(super) struct Again<'a> {
     /// may have put them on record.
     pub(super) has_strangers: bool,
     /// Storage calls that the start made.
-    pub(super) calls: u64,
-    /// How many of them it had made before it cut a log for the last time, if it did.
-    pub(super) calls_to_cut: Option<usize>,
+    pub(super) calls: &'a [Event],
     pub(super) sample: Sample,
     /// Which start of a partition it is, counted over the world.
     pub(super) nth: u64,
@@ -79,40 +86,40 @@ impl Again<'_> {
     ];
 
     /// Everything that is wrong with a start by another one like it.
-    pub(super) fn violations(mut self) -> Vec<Violation> {
+    pub(super) fn violations(mut self) -> Vec<Found> {
         self.node.disk.snapshot(&mut self.moments.behind);
         // What is looked at here enters no digest.
         self.node.disk.record_contents(false);
-        let mut violations = Vec::new();
+        let mut found = Vec::new();
         if self.circumstances.goes_down {
             // The disk answers nothing until the node has gone down.
         } else if !self.circumstances.is_disturbed && self.circumstances.is_calm {
-            violations.extend(self.survives());
-            violations.extend(self.twice());
-            violations.extend(self.interrupted());
-            violations.extend(self.relations());
+            found.extend(self.survives());
+            found.extend(self.twice());
+            found.extend(self.interrupted());
+            found.extend(self.relations());
         } else if self.boot.is_serving() {
-            violations.extend(self.in_spite_of_it());
+            found.extend(self.in_spite_of_it());
         } else if !self.circumstances.is_calm {
-            violations.extend(self.once_it_clears());
+            found.extend(self.once_it_clears());
         }
         self.node.disk.rewind(&self.moments.behind);
         self.node.disk.record_contents(true);
-        violations
+        found
     }
 
     /// Something was to go wrong in the start, and it serves: whatever failed or fell short, what it adopted
     /// is durable (I11), and where it saw what lies there, there is nothing left to do (I09).
-    fn in_spite_of_it(&mut self) -> Vec<Violation> {
+    fn in_spite_of_it(&mut self) -> Vec<Found> {
         if !self.circumstances.writes_land {
             return Vec::new();
         }
-        let mut violations: Vec<Violation> = self.survives().into_iter().collect();
+        let mut found: Vec<Found> = self.survives().into_iter().collect();
         if self.circumstances.sees_truth {
             self.node.disk.begin_step(&[]);
-            violations.extend(self.twice());
+            found.extend(self.twice());
         }
-        violations
+        found
     }
 
     fn slot(&self) -> &Slot {
@@ -133,7 +140,7 @@ impl Again<'_> {
     }
 
     /// I11: asked of the disk as it is.
-    fn survives(&self) -> Option<Violation> {
+    fn survives(&self) -> Option<Found> {
         if !self.boot.verdict.is_served() {
             return None;
         }
@@ -144,7 +151,7 @@ impl Again<'_> {
         let cut: Vec<Name> = cut_steps.filter_map(Step::file).collect();
         // What is below the floor was neither looked at nor adopted.
         let expired: Vec<Name> = self.boot.facts.expired.iter().copied().map(FileName::log).collect();
-        check_adopted(&self.boot.after, &slot.truth.damages, cuts, |fence, file, range| {
+        let violation = check_adopted(&self.boot.after, &slot.truth.damages, cuts, |fence, file, range| {
             if fence.is_none() && expired.contains(file) {
                 return Ok(());
             }
@@ -154,15 +161,16 @@ impl Again<'_> {
                 None if cut.contains(file) => disk.is_file_durable(home, file),
                 None | Some(_) => disk.is_durable(home, file, range),
             })
-        })
+        });
+        violation.map(|violation| Found { violation, varied: None })
     }
 
     /// I09: the process ends right behind the start, and the next one starts the partition again.
-    fn twice(&mut self) -> Vec<Violation> {
+    fn twice(&mut self) -> Vec<Found> {
         self.end_process();
         let second = self.start(Sight::AFTER);
-        let calls = &self.moments.calls;
-        let changing_calls = calls.iter().filter(|call| changes(call.call)).count() as u64;
+        let changing = || self.moments.calls.iter().filter(|call| changes(call.call));
+        let (changing_calls, first_change) = (changing().count() as u64, changing().next().copied());
         let violations = check_recover_twice(SecondRun {
             first_verdict: &self.boot.verdict,
             second_verdict: &second.verdict,
@@ -170,8 +178,13 @@ impl Again<'_> {
             after_second: &second.after,
             changing_calls,
         });
+        if violations.is_empty() || self.is_told_an_error(&second) {
+            self.node.disk.restore(&self.moments.behind);
+            return Vec::new();
+        }
+        let first_change = first_change.map(|call| self.told(&call, &[]));
         self.node.disk.restore(&self.moments.behind);
-        if self.is_told_an_error(&second) { Vec::new() } else { violations }
+        self.found(&Change::Repeated { first_change }, &second, violations)
     }
 
     /// Whether an error that was due before the start came late, and was told to the second look.
@@ -181,14 +194,14 @@ impl Again<'_> {
 
     /// I10: the node goes down at a call of the start, and starts again. A power loss there is judged as
     /// any start is.
-    fn interrupted(&mut self) -> Vec<Violation> {
-        let mut violations = Vec::new();
-        let choices = self.calls * Self::ENDS.len() as u64;
+    fn interrupted(&mut self) -> Vec<Found> {
+        let mut found = Vec::new();
+        let choices = self.calls.len() as u64 * Self::ENDS.len() as u64;
         let drawn = self.sample.choices(Question::InterruptedCall, self.nth, choices);
         let behind_cut = self.behind_cut().filter(|choice| !drawn.contains(choice));
         for choice in drawn.chain(behind_cut) {
             // One is enough, and each costs two starts: much, where one of them comes to no end.
-            if !violations.is_empty() {
+            if !found.is_empty() {
                 break;
             }
             let call = u32::try_from(choice / Self::ENDS.len() as u64 + 1).expect("a start makes few calls");
@@ -211,7 +224,7 @@ impl Again<'_> {
             if self.is_told_an_error(&again) {
                 continue;
             }
-            violations.extend(match restart {
+            let violations: Vec<Violation> = match restart {
                 Restart::Process => {
                     check_interrupted((&self.boot.verdict, &self.boot.after), (&again.verdict, &again.after))
                         .into_iter()
@@ -219,9 +232,17 @@ impl Again<'_> {
                 }
                 Restart::Os | Restart::Power if self.has_strangers => Vec::new(),
                 Restart::Os | Restart::Power => self.judge(&again),
-            });
+            };
+            if !violations.is_empty() {
+                let about = self
+                    .calls
+                    .get(call as usize - 1)
+                    .map(|call| self.told(call, &[&self.moments.before, &self.moments.behind]));
+                let change = Change::CutShort { call, about, restart, survivors };
+                found = self.found(&change, &again, violations);
+            }
         }
-        violations
+        found
     }
 
     /// The choice in which the process ends right behind the last cut, of a plan that reserves the offsets
@@ -229,33 +250,33 @@ impl Again<'_> {
     /// that call is one of many, so it is not left to the draw.
     fn behind_cut(&self) -> Option<u64> {
         let reserves = self.boot.plan.steps.iter().any(|step| matches!(step, Step::ReserveOffset { .. }));
-        let calls = self.calls_to_cut.map(|calls| calls as u64 + 1).filter(|calls| *calls < self.calls);
+        let calls_to_cut = self.calls.iter().rposition(|call| call.call == Call::SetLength);
+        let calls = calls_to_cut.map(|calls| calls as u64 + 1);
+        let calls = calls.filter(|calls| *calls < self.calls.len() as u64);
         calls.filter(|_| reserves).map(|calls| calls * Self::ENDS.len() as u64)
     }
 
     /// I18, I21, I22: the same bytes in another guise, or fewer of them.
-    fn relations(&mut self) -> Vec<Violation> {
+    fn relations(&mut self) -> Vec<Found> {
         let guises = Variant::ALL.len() as u64;
-        let mut violations = Vec::new();
+        let mut found = Vec::new();
         for choice in self.sample.choices(Question::Relation, self.nth, guises + variant::MORE_DAMAGE) {
             self.node.disk.restore(&self.moments.before);
             match choice.checked_sub(guises) {
                 None => {
                     let choice = usize::try_from(choice).expect("there are few variants");
-                    violations.extend(self.variant(Variant::ALL[choice]));
+                    found.extend(self.variant(Variant::ALL[choice]));
                 }
-                Some(kind) => violations.extend(self.more_damage(kind)),
+                Some(kind) => found.extend(self.more_damage(kind)),
             }
         }
-        violations
+        found
     }
 
     /// I18, I21: the same bytes in another guise.
-    fn variant(&mut self, variant: Variant) -> Option<Violation> {
+    fn variant(&mut self, variant: Variant) -> Option<Found> {
         let place = self.sample.place(self.nth);
-        if !variant::apply(variant, self.node, self.index, self.boot, place) {
-            return None;
-        }
+        let guise = variant::apply(variant, self.node, self.index, self.boot, place)?;
         let again = match variant {
             Variant::OtherWindow => {
                 self.start_through(variant::other_window(self.circumstances.window_bytes))
@@ -278,7 +299,9 @@ impl Again<'_> {
             self.boot.verdict.clone()
         };
         let but_for_indexes = variant == Variant::NoIndexes;
-        check_same_verdict(variant.check(), variant.subject(), (&expected, &again.verdict), but_for_indexes)
+        let (verdict, subject) = (&again.verdict, variant.subject());
+        let violation = check_same_verdict(variant.check(), subject, (&expected, verdict), but_for_indexes)?;
+        self.found(&Change::Guise(guise), &again, vec![violation]).pop()
     }
 
     fn start_through(&mut self, mut workspace: Workspace) -> Boot {
@@ -288,27 +311,49 @@ impl Again<'_> {
     }
 
     /// I22: more bytes of a log are damaged.
-    fn more_damage(&mut self, kind: u64) -> Option<Violation> {
+    fn more_damage(&mut self, kind: u64) -> Option<Found> {
         let is_asked = self.slot().truth.damages.are_bytes_of_logs() && is_known_throughout(&self.boot.facts);
         let place = self.sample.place(self.nth);
-        if !is_asked || !variant::damage_more(self.node, self.index, self.boot, place, kind) {
+        if !is_asked {
             return None;
         }
+        let damage = variant::damage_more(self.node, self.index, self.boot, place, kind)?;
         let again = self.start(Sight::AFTER);
         if !is_known_throughout(&again.facts) {
             return None;
         }
         let lying = judge::lying(&again.after.directory, &again.facts, &again.verdict);
         let less = (&self.boot.verdict, &self.boot.after.directory);
-        check_more_damage(less, &again.verdict, &lying)
+        let violation = check_more_damage(less, &again.verdict, &lying)?;
+        self.found(&Change::Damaged(damage), &again, vec![violation]).pop()
     }
 
     /// I20: what failed has failed; once nothing does any more the partition is judged, and nothing is lost.
-    fn once_it_clears(&mut self) -> Vec<Violation> {
+    fn once_it_clears(&mut self) -> Vec<Found> {
         self.node.disk.begin_step(&[]);
         self.end_process();
         let again = self.start(Sight::ALL);
-        self.judge(&again)
+        let violations = self.judge(&again);
+        self.found(&Change::Cleared, &again, violations)
+    }
+
+    /// What showed in a second look, with what was changed for it.
+    fn found(&self, change: &Change, again: &Boot, violations: Vec<Violation>) -> Vec<Found> {
+        let varied = || Some(Box::new(Varied::of(change.clone(), self.boot, again)));
+        violations.into_iter().map(|violation| Found { violation, varied: varied() }).collect()
+    }
+
+    /// A call for a person, by the names that lie there now and at some moments, to the last of which the disk goes
+    /// back. Slow: for failures.
+    fn told(&self, call: &Event, moments: &[&Snapshot]) -> CallTold {
+        let disk = &self.node.disk;
+        let mut paths = Paths::default();
+        paths.learn(disk);
+        for moment in moments {
+            disk.restore(moment);
+            paths.learn(disk);
+        }
+        CallTold { call: call.call, path: paths.of(call, disk) }
     }
 
     /// Judges a second look as a start of its own.

@@ -111,6 +111,7 @@ impl World<'_> {
                 violation,
                 partition: Some(self.node.slots[asked.index].header.namespace),
                 remark: None,
+                varied: None,
                 node: self.recorder.node(),
                 step: self.step,
                 recovery_step: asked.recovery_step,

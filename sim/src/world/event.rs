@@ -3,6 +3,8 @@
 //! Promises: nothing enters that depends on wording, threads, addresses, build profile, time or map order.
 //! Codes are permanent: a new kind of event takes the next number. Leaves out: what a checker saw.
 
+use std::collections::BTreeMap;
+
 use recovery_core::plan::Plan;
 
 use crate::disk::{Event as Called, Strike, Touched};
@@ -86,9 +88,49 @@ impl Event {
 pub struct Recorder {
     hasher: Xxh3Default,
     count: u64,
-    kept: Option<Vec<Event>>,
+    kept: Option<Kept>,
     node: u8,
     step: u32,
+}
+
+/// The records themselves, for whoever tells what happened.
+#[derive(Default)]
+struct Kept {
+    events: Vec<Event>,
+    /// When each happened, among those of its node: even between two calls, odd with one.
+    times: Vec<u64>,
+    /// Calls so far, by node.
+    calls: BTreeMap<u8, u64>,
+}
+
+impl Kept {
+    /// Keeps a record of what comes behind all calls that are recorded.
+    fn push(&mut self, event: Event) {
+        let calls = self.calls.entry(event.node).or_default();
+        let time = match event.code {
+            EventCode::Call | EventCode::CallFailed => {
+                *calls += 1;
+                2 * *calls - 1
+            }
+            EventCode::Bytes => 2 * *calls - 1,
+            EventCode::Step
+            | EventCode::Appended
+            | EventCode::Acknowledged
+            | EventCode::WriterFailed
+            | EventCode::Crashed
+            | EventCode::Verdict
+            | EventCode::Action
+            | EventCode::Planned
+            | EventCode::Polled
+            | EventCode::Fault
+            | EventCode::Missed
+            | EventCode::Stopped
+            | EventCode::Told
+            | EventCode::Hit => 2 * *calls,
+        };
+        self.events.push(event);
+        self.times.push(time);
+    }
 }
 
 impl Recorder {
@@ -101,7 +143,7 @@ impl Recorder {
     pub fn reset(&mut self, keep: bool) {
         self.hasher.reset();
         self.count = 0;
-        self.kept = keep.then(Vec::new);
+        self.kept = keep.then(Kept::default);
         self.node = 0;
         self.step = 0;
     }
@@ -123,6 +165,18 @@ impl Recorder {
         }
     }
 
+    /// Takes a record of what came behind `pending` calls that are not recorded yet.
+    pub fn note_behind(&mut self, pending: usize, code: EventCode, (a, b, c): (u64, u64, u64)) {
+        self.note(code, a, b, c);
+        if let Some(time) = self.last_time() {
+            *time += 2 * pending as u64;
+        }
+    }
+
+    fn last_time(&mut self) -> Option<&mut u64> {
+        self.kept.as_mut().and_then(|kept| kept.times.last_mut())
+    }
+
     /// Takes a storage call that succeeded, and the hash of the bytes that it moved, if it moved any.
     #[inline]
     pub fn call(&mut self, call: &Called) {
@@ -140,14 +194,17 @@ impl Recorder {
         }
     }
 
-    /// Takes a fault that hit a call.
-    pub fn strike(&mut self, strike: &Strike) {
+    /// Takes a fault that hit one of the last `calls` calls.
+    pub fn strike(&mut self, strike: &Strike, calls: usize) {
         let (file, position) = match strike.touched.first() {
             Some(Touched::Bytes { file, range, .. }) => (u64::from(file.number()), range.start),
             Some(Touched::Name { directory, .. }) => (u64::from(directory.number()), 0),
             None => (0, 0),
         };
         self.note(EventCode::Hit, word(strike.cause.code()), file << 8 | strike.call as u64, position);
+        if let Some(time) = self.last_time() {
+            *time -= 2 * (calls - strike.at) as u64;
+        }
     }
 
     /// The node that records belong to.
@@ -165,9 +222,10 @@ impl Recorder {
         self.count
     }
 
-    /// The records, if they were kept.
-    pub fn take_kept(&mut self) -> Vec<Event> {
-        self.kept.take().unwrap_or_default()
+    /// The records, if they were kept, and when each happened.
+    pub fn take_kept(&mut self) -> (Vec<Event>, Vec<u64>) {
+        let Kept { events, times, .. } = self.kept.take().unwrap_or_default();
+        (events, times)
     }
 }
 

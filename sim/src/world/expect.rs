@@ -55,6 +55,7 @@ impl World<'_> {
                     violation,
                     partition: Some(expectation.partition()),
                     remark: many.then(|| NO_ALTERNATIVE.to_owned()),
+                    varied: None,
                     node: self.recorder.node(),
                     step: self.step,
                     recovery_step,

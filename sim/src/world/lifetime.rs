@@ -105,12 +105,13 @@ impl<'a> World<'a> {
         tally.worlds += 1;
         *tally.filesystems.entry(self.schedule.world.filesystem).or_default() += 1;
         judge::count_faults(&self.node.disk.fault_tally(), tally);
+        let (events, times) = self.recorder.take_kept();
         let report = Report {
             digest: self.recorder.digest(),
             outcome: self.outcome.finish(),
             failures: self.failures,
-            events: self.recorder.take_kept(),
-            told: self.told,
+            events,
+            told: self.told.map(|told| told.at(times)),
             moment: self.moment,
         };
         for slot in &mut self.node.slots {

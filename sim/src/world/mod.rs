@@ -49,6 +49,7 @@ mod tests;
 mod told;
 mod tried;
 mod variant;
+mod varied;
 mod watch;
 
 pub use arena::Arena;
@@ -61,5 +62,6 @@ pub use moment::{FileMeasure, Moment, Pending};
 pub use poll::Reply;
 pub use report::{Failure, Report};
 pub use run::{freeze, run};
-pub use told::{AnswerTold, BootTold, Told};
+pub use told::{AnswerTold, BootTold, Told, short_path};
+pub use varied::{Change, Varied};
 pub use watch::Watch;

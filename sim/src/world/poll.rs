@@ -103,6 +103,7 @@ impl World<'_> {
             violation,
             partition: Some(slot.header.namespace),
             remark: result.as_ref().err().map(ToString::to_string),
+            varied: None,
             node: self.recorder.node(),
             step: self.step,
             recovery_step: "poll",

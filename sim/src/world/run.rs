@@ -307,7 +307,10 @@ impl World<'_> {
         }
         self.node.disk.take_strikes(&mut self.strikes);
         for strike in &self.strikes {
-            self.recorder.strike(strike);
+            if let Some(told) = &mut self.told {
+                told.strike(self.recorder.count(), strike, &self.calls, &self.node.disk);
+            }
+            self.recorder.strike(strike, self.calls.len());
         }
         struck::mark(&mut self.node, &self.strikes);
         self.meter.enter(before);

@@ -62,10 +62,11 @@ impl Appending<'_> {
         let bytes = &mut self.scratch.batch;
         let Appended { base_offset, next_offset } = match writer.append(self.disk, bytes, time) {
             Ok(appended) => appended,
-            Err(error) => return failed(&error, self.recorder, namespace.packed()),
+            Err(error) => return failed(&error, self.disk, self.recorder, namespace.packed()),
         };
         let (base, next) = (base_offset.get(), next_offset.get());
-        self.recorder.note(EventCode::Appended, u64::from(batch.0), base, next);
+        let pending = self.disk.recorded();
+        self.recorder.note_behind(pending, EventCode::Appended, (u64::from(batch.0), base, next));
         stamp(bytes, namespace.partition_id(), base_offset, time).expect("what was taken in is whole");
         let last = writer.chain().segments().last().expect("an append has a segment");
         let position = last.end.get() + writer.buffered_length().get() - bytes.len() as u64;
@@ -79,7 +80,7 @@ impl Appending<'_> {
 pub(super) fn flush(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> Answer {
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
     let flushed = writer.flush(disk);
-    acknowledged(slot, flushed, recorder)
+    acknowledged(slot, flushed, disk, recorder)
 }
 
 /// Makes everything acknowledged durable.
@@ -90,7 +91,7 @@ pub(super) fn checkpoint(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorde
             promise_all(slot);
             Answer::Done
         }
-        Err(error) => failed(&error, recorder, slot.header.namespace.packed()),
+        Err(error) => failed(&error, disk, recorder, slot.header.namespace.packed()),
     }
 }
 
@@ -100,7 +101,7 @@ pub(super) fn roll(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
     let rolled = writer.roll(disk);
     // A roll flushes first. If it fails behind that, what it flushed is there for readers all the same.
     let readable = writer.chain().next_offset();
-    let answer = acknowledged(slot, rolled, recorder);
+    let answer = acknowledged(slot, rolled, disk, recorder);
     if let Some(readable) = readable {
         slot.truth.acknowledge(readable);
     }
@@ -126,7 +127,7 @@ pub(super) fn retain(disk: &SimDisk, slot: &mut Slot, retain: &Retain, recorder:
             slot.truth.is_floor_doubtful = false;
             Answer::Done
         }
-        Err(error) => failed(&error, recorder, slot.header.namespace.packed()),
+        Err(error) => failed(&error, disk, recorder, slot.header.namespace.packed()),
     }
 }
 
@@ -136,13 +137,14 @@ pub(super) fn stop(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
         return Answer::Missed;
     };
     let stopped = writer.stop(disk);
-    let answer = acknowledged(slot, stopped, recorder);
+    let answer = acknowledged(slot, stopped, disk, recorder);
     if answer == Answer::Done {
         promise_all(slot);
     }
     // A stop that failed may have written what was buffered: the next start tells.
     writer.close(disk).close(disk);
-    recorder.note(EventCode::Stopped, slot.header.namespace.packed(), u64::from(answer == Answer::Done), 0);
+    let (namespace, is_done) = (slot.header.namespace.packed(), u64::from(answer == Answer::Done));
+    recorder.note_behind(disk.recorded(), EventCode::Stopped, (namespace, is_done, 0));
     answer
 }
 
@@ -181,6 +183,7 @@ pub(super) fn tell_acknowledged(slot: &mut Slot, next: Offset) {
 fn acknowledged(
     slot: &mut Slot,
     flushed: Result<Acknowledged, WriterError>,
+    disk: &SimDisk,
     recorder: &mut Recorder,
 ) -> Answer {
     let namespace = slot.header.namespace.packed();
@@ -188,15 +191,15 @@ fn acknowledged(
         Ok(acknowledged) => {
             let next = acknowledged.next_offset;
             tell_acknowledged(slot, next);
-            recorder.note(EventCode::Acknowledged, namespace, next.get(), 0);
+            recorder.note_behind(disk.recorded(), EventCode::Acknowledged, (namespace, next.get(), 0));
             Answer::Done
         }
-        Err(error) => failed(&error, recorder, namespace),
+        Err(error) => failed(&error, disk, recorder, namespace),
     }
 }
 
-fn failed(error: &WriterError, recorder: &mut Recorder, namespace: u64) -> Answer {
-    recorder.note(EventCode::WriterFailed, namespace, word(error.code()), 0);
+fn failed(error: &WriterError, disk: &SimDisk, recorder: &mut Recorder, namespace: u64) -> Answer {
+    recorder.note_behind(disk.recorded(), EventCode::WriterFailed, (namespace, word(error.code()), 0));
     Answer::Failed(error.code())
 }
 

@@ -5,7 +5,7 @@ use recovery_core::format::FileName;
 use recovery_core::storage::{Call, Errno, Name};
 use recovery_core::units::{Offset, SegmentStart};
 
-use super::again::Again;
+use super::again::{Again, Found};
 use super::boot::{self, Boot, STEP_BYTES, Sight};
 use super::event::{EventCode, word};
 use super::look;
@@ -18,7 +18,7 @@ use super::struck::Struck;
 use crate::disk::{Disturbance, Event as DiskEvent, Exposed, Injection, SimDisk};
 use crate::oracle::boot_view::BootView;
 use crate::oracle::invariants::adopted_strangers;
-use crate::oracle::{Content, PartitionImage, Violation, judge};
+use crate::oracle::{Content, PartitionImage, judge};
 use crate::run::tally::Tally;
 
 impl World<'_> {
@@ -97,11 +97,12 @@ impl World<'_> {
         if is_cut_short {
             self.node.slots[index].truth.strangers.extend(strangers);
         }
-        self.fail_start(index, boot, violations);
+        let found = violations.into_iter().map(|violation| Found { violation, varied: None });
+        self.fail_start(index, boot, found.collect());
         let before = self.meter.enter(Phase::Again);
-        let violations = self.look_again(index, boot, circumstances, has_strangers);
+        let found = self.look_again(index, boot, circumstances, has_strangers);
         self.meter.enter(before);
-        self.fail_start(index, boot, violations);
+        self.fail_start(index, boot, found);
         let slot = &mut self.node.slots[index];
         let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
         if boot.is_serving() {
@@ -140,7 +141,7 @@ impl World<'_> {
         boot: &Boot,
         circumstances: Circumstances,
         has_strangers: bool,
-    ) -> Vec<Violation> {
+    ) -> Vec<Found> {
         self.boots += 1;
         if !self.sample.judges_starts() {
             return Vec::new();
@@ -151,8 +152,7 @@ impl World<'_> {
             boot,
             circumstances,
             has_strangers,
-            calls: self.calls.len() as u64,
-            calls_to_cut: self.calls.iter().rposition(|call| call.call == Call::SetLength),
+            calls: &self.calls,
             sample: self.sample,
             nth: self.boots,
             moments: &mut self.moments,
@@ -162,13 +162,14 @@ impl World<'_> {
         again.violations()
     }
 
-    fn fail_start(&mut self, index: usize, boot: &Boot, violations: Vec<Violation>) {
-        for violation in violations {
+    fn fail_start(&mut self, index: usize, boot: &Boot, found: Vec<Found>) {
+        for Found { violation, varied } in found {
             let recovery_step = boot.recovery_step(violation.check);
             self.failures.push(Failure {
                 violation,
                 partition: Some(self.node.slots[index].header.namespace),
                 remark: boot.remark(),
+                varied,
                 node: self.recorder.node(),
                 step: self.step,
                 recovery_step,

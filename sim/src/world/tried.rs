@@ -48,7 +48,15 @@ impl World<'_> {
             let partition = Some(namespace);
             let (step, recovery_step) = (self.step, RECOVERY_STEP);
             let node = self.recorder.node();
-            self.failures.push(Failure { violation, partition, remark, node, step, recovery_step });
+            self.failures.push(Failure {
+                violation,
+                partition,
+                remark,
+                varied: None,
+                node,
+                step,
+                recovery_step,
+            });
         }
     }
 }

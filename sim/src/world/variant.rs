@@ -4,11 +4,12 @@
 
 use recovery_core::format::FileName;
 use recovery_core::observe::{IndexState, Stop, WINDOW_BYTES_MIN, Workspace};
-use recovery_core::units::SegmentStart;
+use recovery_core::units::{Namespace, SegmentStart};
 
 use super::boot::Boot;
 use super::look;
 use super::node::Node;
+use super::varied::{Guise, MoreDamage, Spot};
 use crate::disk::{Cause, Damage, FileId, View};
 use crate::oracle::Check;
 use crate::oracle::served_log::for_each;
@@ -66,13 +67,13 @@ impl Variant {
     }
 }
 
-/// Changes the guise of a partition. False: there is nothing to change, or it would change the bytes.
-pub(super) fn apply(variant: Variant, node: &Node, index: usize, boot: &Boot, place: u64) -> bool {
+/// Changes the guise of a partition. `None`: there is nothing to change, or it would change the bytes.
+pub(super) fn apply(variant: Variant, node: &Node, index: usize, boot: &Boot, place: u64) -> Option<Guise> {
     let disk = &node.disk;
     match variant {
         Variant::ListingOrder => {
             disk.set_listing_order(place | 1, Cause::Fault(FaultKind::ListingOrder));
-            true
+            Some(Guise::ListingOrder)
         }
         Variant::ColdCache => {
             // Where cache and medium differ by a fault, dropping a page changes what is read.
@@ -81,24 +82,30 @@ pub(super) fn apply(variant: Variant, node: &Node, index: usize, boot: &Boot, pl
             if !has_faults {
                 disk.evict_all();
             }
-            !has_faults
+            (!has_faults).then_some(Guise::ColdCache)
         }
         Variant::NoIndexes => {
             let is_whole = |facts: &recovery_core::observe::SegmentFacts| facts.stop.stop() == Stop::End;
             // Without a ledger the index itself may be evidence.
             let is_asked = boot.facts.ledger.known().is_some() && boot.facts.segments.iter().all(is_whole);
-            is_asked && remove_indexes(node, index, boot)
+            (is_asked && remove_indexes(node, index, boot)).then_some(Guise::NoIndexes)
         }
-        Variant::OtherWindow => true,
-        Variant::FlipUpOrDown => flip(node, index, boot, place, true),
-        Variant::DamagedSibling => node.slots.len() > 1 && damage_sibling(node, index, place),
+        Variant::OtherWindow => Some(Guise::OtherWindow),
+        Variant::FlipUpOrDown => flip(node, index, boot, place, true).map(Guise::Flipped),
+        Variant::DamagedSibling => {
+            if node.slots.len() > 1 {
+                damage_sibling(node, index, place).map(Guise::DamagedSibling)
+            } else {
+                None
+            }
+        }
     }
 }
 
 /// The same field with another bit flipped down.
 pub(super) fn flip_down(node: &Node, index: usize, boot: &Boot, place: u64) {
     let is_done = flip(node, index, boot, place, false);
-    assert!(is_done, "a field that has a bit to flip up was found to have one to flip down");
+    assert!(is_done.is_some(), "a field that has a bit to flip up was found to have one to flip down");
 }
 
 /// The other window: the smallest, or one that is not.
@@ -122,8 +129,8 @@ fn remove_indexes(node: &Node, index: usize, boot: &Boot) -> bool {
 }
 
 /// Flips a bit of the base offset of a batch that lies in a log: one that is clear, or one that is set.
-fn flip(node: &Node, index: usize, boot: &Boot, place: u64, up: bool) -> bool {
-    let Some(before) = &boot.before else { return false };
+fn flip(node: &Node, index: usize, boot: &Boot, place: u64, up: bool) -> Option<Spot> {
+    let before = boot.before.as_ref()?;
     let mut batches = Vec::new();
     // What does not go on in batches has none to flip a bit of.
     let _is_whole = for_each(&before.directory, &boot.facts, |batch| {
@@ -136,22 +143,24 @@ fn flip(node: &Node, index: usize, boot: &Boot, place: u64, up: bool) -> bool {
     // An offset of 0 has no bit that could be flipped down.
     batches.retain(|(_, _, base)| *base != 0);
     if batches.is_empty() {
-        return false;
+        return None;
     }
     let drawn = usize::try_from(place % batches.len() as u64).expect("a place in a list");
     let (segment, position, base) = batches[drawn];
     let wanted = if up { !base } else { base };
     let bits = (0..64_u8).filter(|bit| wanted >> bit & 1 == 1).collect::<Vec<u8>>();
     let bit = bits[usize::try_from(place >> 32).expect("32 bits") % bits.len()];
-    let Some(log) = log_of(node, index, segment) else { return false };
-    let damage = Damage::FlipBit { position: position + 8 + u64::from(bit / 8), bit: bit % 8 };
-    node.disk.damage(log, damage, Cause::Fault(FaultKind::BitFlip), false).is_some()
+    let log = log_of(node, index, segment)?;
+    let position = position + 8 + u64::from(bit / 8);
+    let damage = Damage::FlipBit { position, bit: bit % 8 };
+    node.disk.damage(log, damage, Cause::Fault(FaultKind::BitFlip), false)?;
+    Some(Spot::new(segment, position))
 }
 
-fn damage_sibling(node: &Node, index: usize, place: u64) -> bool {
+fn damage_sibling(node: &Node, index: usize, place: u64) -> Option<Namespace> {
     let others = (0..node.slots.len()).filter(|other| *other != index).collect::<Vec<usize>>();
     let other = others[usize::try_from(place % others.len() as u64).expect("a place in a list")];
-    let Some(directory) = look::directory(&node.disk, &node.slots[other].components) else { return false };
+    let directory = look::directory(&node.disk, &node.slots[other].components)?;
     let mut is_any = false;
     for (name, entry) in node.disk.entries(directory, View::Visible) {
         if let crate::disk::Node::File(file) = entry
@@ -162,7 +171,7 @@ fn damage_sibling(node: &Node, index: usize, place: u64) -> bool {
             is_any |= node.disk.damage(file, zeros, Cause::Fault(FaultKind::Zeroed), false).is_some();
         }
     }
-    is_any
+    is_any.then_some(node.slots[other].header.namespace)
 }
 
 /// Kinds of more damage.
@@ -170,16 +179,23 @@ pub(super) const MORE_DAMAGE: u64 = 3;
 
 /// Damages bytes of a drawn log in addition: a bit, a stretch of zeros, or all that follows. It begins at a
 /// byte that is proven and that it changes, so that it mends nothing on its way.
-pub(super) fn damage_more(node: &Node, index: usize, boot: &Boot, place: u64, kind: u64) -> bool {
+pub(super) fn damage_more(
+    node: &Node,
+    index: usize,
+    boot: &Boot,
+    place: u64,
+    kind: u64,
+) -> Option<MoreDamage> {
     let segments = &boot.facts.segments;
     if segments.is_empty() {
-        return false;
+        return None;
     }
     let drawn = usize::try_from(place % segments.len() as u64).expect("a place in a list");
-    let Some(log) = log_of(node, index, segments[drawn].start) else { return false };
+    let segment = segments[drawn].start;
+    let log = log_of(node, index, segment)?;
     let (proven, contents) = (segments[drawn].proven.end.get(), node.disk.contents_of(log, View::Visible));
     if proven == 0 {
-        return false;
+        return None;
     }
     let length = contents.len() as u64;
     let drawn_position = (place >> 24) % proven;
@@ -187,11 +203,17 @@ pub(super) fn damage_more(node: &Node, index: usize, boot: &Boot, place: u64, ki
         let index = usize::try_from(*position).expect("a simulated file fits memory");
         contents.get(index).is_some_and(|byte| *byte != 0)
     };
-    let Some(position) = (drawn_position..proven).find(is_other_than_zero) else { return false };
-    let damage = match kind {
-        0 => Damage::FlipBit { position, bit: place.to_le_bytes()[1] % 8 },
-        1 => Damage::Zero { position, length: 300.min(length - position) },
-        _ => Damage::Noise { position, length: length - position },
+    let position = (drawn_position..proven).find(is_other_than_zero)?;
+    let spot = Spot::new(segment, position);
+    let more = match kind {
+        0 => MoreDamage::Flip(spot, place.to_le_bytes()[1] % 8),
+        1 => MoreDamage::Zeros(spot, 300.min(length - position)),
+        _ => MoreDamage::Noise(spot),
     };
-    node.disk.damage(log, damage, Cause::Fault(FaultKind::Noise), false).is_some()
+    let damage = match more {
+        MoreDamage::Flip(_, bit) => Damage::FlipBit { position, bit },
+        MoreDamage::Zeros(_, length) => Damage::Zero { position, length },
+        MoreDamage::Noise(_) => Damage::Noise { position, length: length - position },
+    };
+    node.disk.damage(log, damage, Cause::Fault(FaultKind::Noise), false).map(|_| more)
 }

@@ -136,6 +136,26 @@ fn a_shorter_story_says_what_broke_and_what_it_is_about_while_it_expects_the_sam
     assert!(kept.contains("story \"prose\"\nfinding \"F01\"\n"), "{kept}");
 }
 
+/// What is acknowledged, and what is durable by then, is told in the order in which it happened.
+#[test]
+fn events_of_a_step_are_told_in_the_order_in_which_they_happened() {
+    let flush = "flush \"4/2/7\"";
+    let fault = "flush \"4/2/7\" {\n        fault \"sync-failure\" on=\"sync\" call=1\n    }";
+    let lines = |out: &str, words: [&str; 3]| {
+        let at = words.map(|word| out.find(word).unwrap_or_else(|| panic!("no {word}: {out}")));
+        assert!(at.is_sorted(), "{out}");
+    };
+    let log = "4/2/7/00000000000000000000.log";
+    let (write, sync) = (format!("- write {log}"), format!("- sync {log}"));
+    let whole = told(FAILING, &["--full"]);
+    lines(&whole, [&write, &sync, "- 4/2/7: acknowledged below offset 2"]);
+    let hit = format!("- sync-failure hits a call: sync of {log}");
+    let failed = told(&FAILING.replacen(flush, fault, 1), &["--full"]);
+    lines(&failed, [&write, &hit, "- 4/2/7: failed with"]);
+    let json = told(FAILING, &["--json"]);
+    lines(&json, [&write[2..], &sync[2..], "4/2/7: acknowledged below offset 2"]);
+}
+
 #[test]
 fn mistakes_are_told_with_what_to_do() {
     let directory = scratch();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::palette::{BAD, paint};
 use crate::report::terminal::paragraph;
-use crate::run::explain::{FactRow, first_difference};
+use crate::run::explain::{Explanation, FactRow, first_difference};
 
 /// Rows that a person reads at once.
 const ROWS_MAX: usize = 12;
@@ -19,7 +19,9 @@ pub fn facts(rows: &[FactRow]) -> &[FactRow] {
     &rows[first.saturating_sub(1).min(rows.len().saturating_sub(ROWS_MAX))..]
 }
 
-pub(super) fn write(out: &mut dyn Write, rows: &[FactRow]) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, explanation: &Explanation) -> io::Result<()> {
+    let rows = explanation.facts.as_slice();
+    let is_varied = explanation.failure.varied.is_some();
     let first = first_difference(rows);
     let shown = facts(rows);
     let hidden = rows.len() - shown.len();
@@ -28,9 +30,11 @@ pub(super) fn write(out: &mut dyn Write, rows: &[FactRow]) -> io::Result<()> {
             format!("recovery and the truth part at \"{what}\" of segment {segment}")
         }
         Some(FactRow { segment: None, what, .. }) => format!("recovery and the truth part at \"{what}\""),
+        None if is_varied => "recovery saw what is there".to_owned(),
         None => "recovery saw what is there: what broke is what it made of it".to_owned(),
     };
-    paragraph(out, "Facts", &parts)?;
+    let of = if is_varied { "of the start that was not varied: " } else { "" };
+    paragraph(out, "Facts", &format!("{of}{parts}"))?;
     writeln!(out, "{:12}{:<21} {:<23} the truth", "", "", "recovery says")?;
     let mut segment = None;
     for (at, row) in shown.iter().enumerate().take(ROWS_MAX) {

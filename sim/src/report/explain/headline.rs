@@ -32,8 +32,8 @@ pub(super) fn write(out: &mut dyn Write, explanation: &Explanation) -> io::Resul
     }
     paragraph(out, "Expected", &format!("{}: {}", violation.subject, violation.expected))?;
     paragraph(out, "Actual", &violation.actual.to_string())?;
-    if let Some(remark) = &explanation.failure.remark {
-        paragraph(out, "Said", remark)?;
+    if let Some(said) = explanation.failure.said() {
+        paragraph(out, "Said", &said)?;
     }
     if explanation.others > 0 {
         let others = counted(explanation.others as u64, "other violation");

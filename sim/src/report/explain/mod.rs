@@ -38,11 +38,11 @@ pub fn explanation(out: &mut dyn Write, explanation: &Explanation, replayed: &Re
     }
     if !explanation.facts.is_empty() {
         writeln!(out)?;
-        facts::write(out, &explanation.facts)?;
+        facts::write(out, explanation)?;
     }
     if let Some(window) = &explanation.window {
         writeln!(out)?;
-        window::write(out, window)?;
+        window::write(out, window, not_varied(explanation))?;
     }
     writeln!(out)?;
     let rows = verdicts::rows(explanation, replayed);
@@ -54,4 +54,60 @@ pub fn explanation(out: &mut dyn Write, explanation: &Explanation, replayed: &Re
         );
     }
     verdicts::write(out, &rows)
+}
+
+/// Whose bytes and facts are shown, where that is not the start in which the check failed.
+fn not_varied(explanation: &Explanation) -> &'static str {
+    if explanation.failure.varied.is_some() { ", of the start that was not varied" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::sample::Sample;
+    use crate::run::replay::{Expected, replay};
+    use crate::schedule::parse;
+    use crate::world::{Change, Varied};
+
+    /// A world in which an expectation fails behind a start.
+    const STORY: &str = r#"
+scenario "more is expected than was written" version=1
+world filesystem="adversarial" regime="legal" {
+    partition "1/1/0" durability="buffered"
+}
+steps {
+    append "1/1/0" batch=0 payload=209
+    flush "1/1/0"
+    crash "os" survive="prefix" n=1
+    start
+    expect "1/1/0" next-offset=9
+}
+"#;
+
+    #[test]
+    fn what_is_not_of_the_start_that_failed_says_so() {
+        let schedule = parse("story.kdl", STORY).expect("it reads").schedule;
+        let replayed = replay(schedule, (Sample::EVERYTHING, None), &Expected::default(), None);
+        let mut found = replayed.explanation.as_ref().expect("it fails").clone();
+        let told = |found: &Explanation| {
+            let mut out = Vec::new();
+            explanation(&mut out, found, &replayed).expect("memory takes it");
+            String::from_utf8(out).expect("text").split_whitespace().collect::<Vec<&str>>().join(" ")
+        };
+        assert!(!told(&found).contains("not varied"), "{}", told(&found));
+        let (change, verdict) = (Change::Cleared, "serve");
+        let varied = Varied { change, verdict, next_offset: None, remark: None };
+        found.failure.varied = Some(Box::new(varied));
+        let said = told(&found);
+        assert!(said.contains("Said in a second look at this start the process ended"), "{said}");
+        for part in
+            ["Strip the log of segment 0, 513 bytes from end to end", "Facts", "as recovery found it,"]
+        {
+            let (_, behind) = said.split_once(part).unwrap_or_else(|| panic!("no {part}: {said}"));
+            assert!(
+                behind.trim_start_matches(", ").trim_start().starts_with("of the start that was not varied"),
+                "{said}"
+            );
+        }
+    }
 }

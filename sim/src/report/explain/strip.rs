@@ -138,7 +138,8 @@ pub(super) fn write(out: &mut dyn Write, explanation: &Explanation) -> io::Resul
     let most = most(&explanation.moments);
     let place = explanation.place.as_ref().filter(|place| place.segment.is_some());
     let Some(segment) = place.and_then(|place| place.segment) else { return Ok(()) };
-    paragraph(out, "Strip", &format!("the log of segment {segment}, {most} bytes from end to end"))?;
+    let of = super::not_varied(explanation);
+    paragraph(out, "Strip", &format!("the log of segment {segment}, {most} bytes from end to end{of}"))?;
     for moment in &explanation.moments {
         let strip = strip(moment, most);
         let bytes = strip.log_bytes.map_or("no file".to_owned(), |bytes| bytes.to_string());

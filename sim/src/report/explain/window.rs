@@ -9,9 +9,10 @@ use crate::run::explain::{FieldRow, Window};
 /// Bytes of a row.
 const ROW_BYTES: usize = 16;
 
-pub(super) fn write(out: &mut dyn Write, window: &Window) -> io::Result<()> {
+/// Writes it; `of` says of which start it is, if that needs saying.
+pub(super) fn write(out: &mut dyn Write, window: &Window, of: &str) -> io::Result<()> {
     let Window { file, position, when, .. } = window;
-    paragraph(out, "Bytes", &format!("{file} at byte {position}, {when}"))?;
+    paragraph(out, "Bytes", &format!("{file} at byte {position}, {when}{of}"))?;
     let length = window.written.as_ref().map_or(window.found.len(), Vec::len);
     for from in (0..length).step_by(ROW_BYTES) {
         let range = from..(from + ROW_BYTES).min(length);

@@ -171,7 +171,7 @@ fn segment_of(scene: &Scene, line: &FailureLine) -> Option<u64> {
 
 fn timeline(scene: &Scene, line: &FailureLine) -> String {
     let told = scene.report.told.as_ref();
-    let events: Vec<(u64, &Event)> = (0..).zip(&scene.report.events).collect();
+    let events = scene.report.in_order();
     let shown: Vec<&(u64, &Event)> =
         events.iter().filter(|(_, event)| event.step <= line.step && !is_detail(event)).collect();
     let left_out = shown.len().saturating_sub(TIMELINE);

@@ -49,7 +49,8 @@ fn explanation(explanation: &Explanation, replayed: &Replayed) -> Value {
     let fields = explanation.window.iter().flat_map(|window| &window.fields);
     let fields = fields.map(|row| json!({ "field": row.field, "found": row.found, "written": row.written }));
     json!({
-        "headline": headline(explanation), "place": explanation.place.as_ref().map(place_words),
+        "headline": headline(explanation),
+        "varied": explanation.failure.varied.as_ref().map(ToString::to_string), "place": explanation.place.as_ref().map(place_words),
         "timeline": timeline.collect::<Vec<Value>>(), "strips": strips.collect::<Vec<Value>>(),
         "facts": facts.collect::<Vec<Value>>(),
         "header_position": explanation.window.as_ref().map(|window| window.position),
@@ -90,8 +91,9 @@ fn boot(partitions: &[BootTold]) -> Value {
 
 fn timeline(report: &Report) -> Vec<Value> {
     let subject = |told: &Told, at: u64| told.subjects.get(&at).cloned();
-    (0..)
-        .zip(&report.events)
+    report
+        .in_order()
+        .into_iter()
         .map(|(at, event)| {
             let about = report.told.as_ref().and_then(|told| subject(told, at));
             json!({

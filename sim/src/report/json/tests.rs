@@ -106,7 +106,15 @@ fn a_failure() -> Failure {
     let violation =
         Violation::new(Check::I06, "a batch", crate::oracle::Value::Number(1), crate::oracle::Value::None)
             .at(3..4);
-    Failure { violation, partition: None, remark: None, node: 0, step: 2, recovery_step: "decide" }
+    Failure {
+        violation,
+        partition: None,
+        remark: None,
+        varied: None,
+        node: 0,
+        step: 2,
+        recovery_step: "decide",
+    }
 }
 
 /// A line as a program reads it, after it was held to the page and to what reads it back here.

@@ -86,7 +86,7 @@ impl FailureLine {
             expected: violation.expected.to_string(),
             actual: violation.actual.to_string(),
             sentence: violation.to_string(),
-            remark: failure.remark.clone(),
+            remark: failure.said(),
             faults: Vec::new(),
             file: None,
             difference: None,

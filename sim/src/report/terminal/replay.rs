@@ -86,7 +86,7 @@ fn step(
     let told = report.told.as_ref();
     let boots: Vec<&BootTold> =
         told.map_or(&[][..], |told| &told.boots).iter().filter(|boot| boot.step == index).collect();
-    for (at, event) in (0..).zip(&report.events).filter(|(_, event)| event.step == index) {
+    for (at, event) in report.in_order().into_iter().filter(|(_, event)| event.step == index) {
         // A start is told whole, below.
         let is_told = matches!(event.code, EventCode::Verdict | EventCode::Action | EventCode::Planned)
             && !boots.is_empty();
@@ -105,7 +105,7 @@ fn step(
     for failure in report.failures.iter().filter(|failure| failure.step == index) {
         let place = failure.partition.map_or(String::new(), |namespace| format!("{namespace}: "));
         paragraph(out, "FAIL", &format!("{place}{} (in {})", failure.violation, failure.recovery_step))?;
-        if let Some(remark) = &failure.remark {
+        if let Some(remark) = failure.said() {
             paragraph(out, "", &format!("said: {remark}"))?;
         }
     }

@@ -23,7 +23,7 @@ use crate::run::replay::{Expected, Replayed};
 use crate::world::{Arena, BootTold, Failure};
 
 /// Why a world failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Explanation {
     /// The failure that is explained: the one that was recorded, or the first.
     pub failure: Failure,

@@ -82,7 +82,9 @@ impl HostWorld<'_> {
             }
         };
         let (base, next) = (appended.base_offset, appended.next_offset);
-        self.recorder.note(EventCode::Appended, u64::from(batch.0), base.get(), next.get());
+        let pending = member.node.disk.recorded();
+        let what = (u64::from(batch.0), base.get(), next.get());
+        self.recorder.note_behind(pending, EventCode::Appended, what);
         let mut bytes = self.scratch.batch.clone();
         stamp(&mut bytes, namespace.partition_id(), base, time).expect("what was taken in is whole");
         let writer = host.writer(namespace).expect("what takes a batch is served");
@@ -109,7 +111,9 @@ impl HostWorld<'_> {
     /// A call of a client failed.
     pub(super) fn failed(&mut self, m: usize, index: usize, error: &ClientError) -> Answer {
         let namespace = self.members[m].node.slots[index].header.namespace;
-        self.recorder.note(EventCode::WriterFailed, namespace.packed(), word(error.code()), 0);
+        let pending = self.members[m].node.disk.recorded();
+        let what = (namespace.packed(), word(error.code()), 0);
+        self.recorder.note_behind(pending, EventCode::WriterFailed, what);
         Answer::Failed(error.code())
     }
 
@@ -125,12 +129,8 @@ impl HostWorld<'_> {
         let answer = match flushed {
             Ok(acknowledged) => {
                 tell_acknowledged(slot, acknowledged.next_offset);
-                self.recorder.note(
-                    EventCode::Acknowledged,
-                    namespace.packed(),
-                    acknowledged.next_offset.get(),
-                    0,
-                );
+                let what = (namespace.packed(), acknowledged.next_offset.get(), 0);
+                self.recorder.note_behind(member.node.disk.recorded(), EventCode::Acknowledged, what);
                 Answer::Done
             }
             Err(error) => self.failed(m, index, &error),
@@ -162,7 +162,8 @@ impl HostWorld<'_> {
                 // A roll syncs the log before it seals it.
                 promise_all(slot);
                 let next = acknowledged.next_offset.get();
-                self.recorder.note(EventCode::Acknowledged, namespace.packed(), next, 0);
+                let pending = member.node.disk.recorded();
+                self.recorder.note_behind(pending, EventCode::Acknowledged, (namespace.packed(), next, 0));
                 Answer::Done
             }
             Err(error) => self.failed(m, index, &error),

@@ -30,6 +30,7 @@ impl HostWorld<'_> {
                 violation,
                 partition: Some(expectation.partition()),
                 remark: remark.clone(),
+                varied: None,
                 node: self.recorder.node(),
                 step: self.step,
                 recovery_step,

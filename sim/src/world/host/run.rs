@@ -385,7 +385,10 @@ impl<'a> HostWorld<'a> {
         let mut strikes = Vec::new();
         self.members[m].node.disk.take_strikes(&mut strikes);
         for strike in &strikes {
-            self.recorder.strike(strike);
+            if let Some(told) = &mut self.told {
+                told.strike(self.recorder.count(), strike, &calls, &self.members[m].node.disk);
+            }
+            self.recorder.strike(strike, calls.len());
         }
         self.meter.enter(before);
     }
@@ -399,7 +402,15 @@ impl<'a> HostWorld<'a> {
         remark: Option<String>,
     ) {
         let node = self.recorder.node();
-        self.failures.push(Failure { violation, partition, remark, node, step: self.step, recovery_step });
+        self.failures.push(Failure {
+            violation,
+            partition,
+            remark,
+            varied: None,
+            node,
+            step: self.step,
+            recovery_step,
+        });
     }
 
     /// Something came to no end.
@@ -430,12 +441,13 @@ impl<'a> HostWorld<'a> {
         for member in &self.members {
             judge::count_faults(&member.node.disk.fault_tally(), tally);
         }
+        let (events, times) = self.recorder.take_kept();
         let report = Report {
             digest: self.recorder.digest(),
             outcome: self.outcome.finish(),
             failures: self.failures,
-            events: self.recorder.take_kept(),
-            told: self.told,
+            events,
+            told: self.told.map(|told| told.at(times)),
             moment: self.moment,
         };
         if self.keeps_disks {

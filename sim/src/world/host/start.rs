@@ -100,7 +100,8 @@ impl HostWorld<'_> {
             tell_acknowledged(slot, acknowledged.next_offset);
             promise_all(slot);
         }
-        self.recorder.note(EventCode::Stopped, slot.header.namespace.packed(), u64::from(is_done), 0);
+        let what = (slot.header.namespace.packed(), u64::from(is_done), 0);
+        self.recorder.note_behind(member.node.disk.recorded(), EventCode::Stopped, what);
         self.check_promises(m, index, promised);
     }
 
