@@ -105,7 +105,11 @@ pub fn scenarios(
         json::write(out, &json::scenarios_summary(passed, failed, &not_run, exit))?;
     } else {
         terminal::not_run(out, "scenario", &not_run)?;
-        writeln!(out, " Summary  {} scenarios: {passed} passed, {failed} failed", passed + failed)?;
+        writeln!(
+            out,
+            " Summary  {}: {passed} passed, {failed} failed",
+            terminal::counted(passed + failed, "scenario")
+        )?;
     }
     Ok(exit)
 }

@@ -120,9 +120,10 @@ fn call(event: &Event, path: &str) -> String {
     let Event { a, b, c, .. } = *event;
     let word = call_word(a);
     match Call::ALL.into_iter().find(|call| *call as u64 == a & 0xff) {
-        Some(Call::Read | Call::Write) => format!("{word} {path} at {b}: {c} bytes"),
+        Some(Call::Read | Call::Write) => format!("{word} {path} at {b}: {}", counted(c, "byte")),
         Some(Call::SetLength) => format!("{word} {path} to {b}"),
         Some(Call::Length) => format!("{word} {path}: {c}"),
+        Some(Call::List) if c == 1 => format!("{word} {path}: 1 entry"),
         Some(Call::List) => format!("{word} {path}: {c} entries"),
         Some(
             Call::Open
@@ -267,7 +268,7 @@ mod tests {
         let text = "read of 1/2/0/00000000000000000000.log failed with EIO";
         check(EventCode::CallFailed, (read, 0, 5), text);
         let event = Event { code: EventCode::Call, node: 0, step: 0, a: read, b: 0, c: 1 };
-        assert_eq!(sentence(&event, None), "read object 9 at 0: 1 bytes");
+        assert_eq!(sentence(&event, None), "read object 9 at 0: 1 byte");
     }
 
     #[test]

@@ -39,6 +39,15 @@ impl FailureClass {
         Self { check: violation.check, recovery_step: failure.recovery_step, expectation }
     }
 
+    /// What has happened, in plain words. One check is asked in two ways: of a start alone beside a damaged neighbour,
+    /// and of what a host makes of a partition, which breaks outside of any start.
+    pub const fn broken(self) -> &'static str {
+        match (self.check, self.recovery_step.as_bytes()) {
+            (Check::I21, b"boot") => "what a host makes of a partition is not what its start alone comes to",
+            (check, _) => check.broken(),
+        }
+    }
+
     /// The class of a world's first failure.
     pub fn first(outcome: &Outcome) -> Option<Self> {
         outcome.failures.first().map(Self::of)

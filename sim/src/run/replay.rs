@@ -165,6 +165,13 @@ impl Replayed {
         self.report.failures.first().map(FailureClass::of)
     }
 
+    /// Whether it goes on behind the last step: a world with hosts does, until all is well.
+    pub fn has_rest(&self) -> bool {
+        let end = self.schedule.steps.len();
+        let is_whole = self.until.is_none_or(|until| until as usize >= end);
+        is_whole && self.schedule.needs_host()
+    }
+
     /// Whether it shows what is known of the world.
     pub fn reproduced(&self, expected: &Expected) -> Reproduced {
         // What is recorded is of the whole world: of a part of it only a failure can be held against that.

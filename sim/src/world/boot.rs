@@ -4,6 +4,7 @@
 //! checks. Leaves out: judging either.
 
 use recovery_core::decide::{Disposition, Verdict};
+use recovery_core::format::partition_components;
 use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable, Workspace};
 use recovery_core::partition::{Adopted, Writer};
 use recovery_core::plan::{Plan, PlanOptions, Step as PlanStep};
@@ -96,10 +97,20 @@ impl Boot {
     pub fn remark(&self) -> Option<String> {
         match &self.verdict.disposition {
             Disposition::Refuse(reason) => Some(reason.to_string()),
-            Disposition::Unavailable(Unavailable::Io(error)) => Some(error.to_string()),
+            Disposition::Unavailable(Unavailable::Io(error)) => Some(self.told(error)),
             Disposition::Unavailable(Unavailable::Locked) => Some("locked".to_owned()),
             Disposition::Serve | Disposition::ServeFrom { .. } => self.open_error.clone(),
         }
+    }
+
+    /// An error; of the partition's own directory, which an error knows by its last component, with all of its name.
+    fn told(&self, error: &StorageError) -> String {
+        let StorageError { call, file, errno } = error;
+        let namespace = self.facts.namespace;
+        if partition_components(namespace).last() == Some(file) {
+            return format!("{} of the directory of {namespace} failed with {errno}", call.code());
+        }
+        error.to_string()
     }
 
     /// Whether the partition is served from now on.

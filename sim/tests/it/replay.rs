@@ -156,6 +156,54 @@ fn events_of_a_step_are_told_in_the_order_in_which_they_happened() {
     lines(&json, [&write[2..], &sync[2..], "4/2/7: acknowledged below offset 2"]);
 }
 
+/// Two nodes with hosts, and an expectation that is wrong on purpose.
+const HOSTED: &str = r#"
+scenario "more is expected than was written" version=1
+world filesystem="xfs" regime="unlimited" nodes=2 {
+    partition "1/1/0" durability="synced"
+}
+steps {
+    append "1/1/0" batch=0
+    flush "1/1/0"
+    crash "process"
+    start
+    expect "1/1/0" next-offset=9
+}
+"#;
+
+#[test]
+fn a_world_with_hosts_goes_on_behind_its_last_step_and_names_its_nodes() {
+    let rest = "then  faults end, links come up, and every node starts";
+    let steps = told(HOSTED, &["--step"]);
+    let (before, behind) = steps.split_once(rest).unwrap_or_else(|| panic!("no rest: {steps}"));
+    assert!(before.contains("> node 0: 1/1/0: serve, next offset 1"), "{steps}");
+    // What lies there in the end is shown behind it.
+    assert!(behind.contains("node 1 1/1/0 segment 0 "), "{steps}");
+    assert!(!told(HOSTED, &["--step", "--until", "4"]).contains(rest));
+    assert_eq!(told(HOSTED, &["--step", "--until", "5"]), steps);
+    let directory = scratch();
+    fs::write(directory.path().join("story.kdl"), HOSTED).expect("it takes a file");
+    let words = "no step 6\nhint: its last one is 4, and 5 is what the nodes do behind it";
+    check_mistake(directory.path(), &["replay", "story.kdl", "--until", "6"], (2, words));
+    let explained = told(HOSTED, &[]);
+    assert!(explained.contains("the log of segment 0 on node 0"), "{explained}");
+}
+
+/// What wrote the bytes is shown, however many starts follow.
+#[test]
+fn what_wrote_the_bytes_keeps_its_place_in_a_long_timeline() {
+    let crashes = "    crash \"process\"\n    start\n".repeat(8);
+    let story = FAILING.replacen("    expect", &format!("{crashes}    expect"), 1);
+    let out = told(&story, &[]);
+    let timeline = out.split_once("Timeline").and_then(|(_, rest)| rest.split_once("Strip"));
+    let (timeline, _) = timeline.unwrap_or_else(|| panic!("no timeline: {out}"));
+    let rows =
+        ["append \"4/2/7\"", "1 flush", "- write 4/2/7/", "- 4/2/7: acknowledged below offset 2", "expect"];
+    let at = rows.map(|row| timeline.find(row).unwrap_or_else(|| panic!("no {row}: {timeline}")));
+    assert!(at.is_sorted(), "{timeline}");
+    assert!(timeline.contains("rows are left out") && timeline.lines().count() < 26, "{timeline}");
+}
+
 #[test]
 fn mistakes_are_told_with_what_to_do() {
     let directory = scratch();

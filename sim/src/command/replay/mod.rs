@@ -22,7 +22,7 @@ use crate::schedule::Schedule;
 ///
 /// When a stream cannot be written.
 pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let (mut source, schedule) = match read(options) {
+    let (mut source, schedule, until) = match read(options) {
         Ok(read) => read,
         Err(sentence) => {
             writeln!(err, "error: {sentence}")?;
@@ -32,7 +32,7 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
     if let Some(remark) = &source.remark {
         writeln!(err, "warning: {remark}")?;
     }
-    if schedule != source.scenario.schedule || options.until.is_some() {
+    if schedule != source.scenario.schedule || until.is_some() {
         // Of a world that is not the one which was recorded nothing is known but what to look for.
         source.expected.digest = None;
     }
@@ -40,10 +40,10 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
         source.expected = Expected::default();
     }
     remember_panics();
-    let how = (source.sample, options.until);
+    let how = (source.sample, until);
     let mut replayed = run_again(schedule, how, &source.expected, source.image);
     // A file without an origin is a scenario that somebody wrote.
-    if source.file.is_some() && source.token.is_none() && options.until.is_none() {
+    if source.file.is_some() && source.token.is_none() && until.is_none() {
         fail_what_is_missed(&source.scenario, &mut replayed.report);
     }
     let commit = commit::current();
@@ -68,8 +68,9 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
     Ok(exit_of(&replayed))
 }
 
-/// What is to run: the schedule, short of the faults that are left out.
-fn read(options: &Replay) -> Result<(Source, Schedule), String> {
+/// What is to run: the schedule, short of the faults that are left out, and the step behind which it ends, if that
+/// is not the end. What a world with hosts goes on with behind its last step counts as one more.
+fn read(options: &Replay) -> Result<(Source, Schedule, Option<u32>), String> {
     let checks = word(&options.checks)?;
     if let Some(directory) = &options.dump {
         dump::check(directory)?;
@@ -78,11 +79,17 @@ fn read(options: &Replay) -> Result<(Source, Schedule), String> {
     let schedule = narrowed(&source.scenario.schedule, &options.without)?;
     let steps = schedule.steps.len();
     match options.until {
+        Some(until) if until as usize == steps && schedule.needs_host() => Ok((source, schedule, None)),
         Some(until) if until as usize >= steps => {
             let last = steps.checked_sub(1).map_or("none".to_owned(), |last| last.to_string());
-            Err(format!("the schedule has no step {until}\nhint: its last one is {last}"))
+            let rest = if schedule.needs_host() {
+                format!(", and {steps} is what the nodes do behind it")
+            } else {
+                String::new()
+            };
+            Err(format!("the schedule has no step {until}\nhint: its last one is {last}{rest}"))
         }
-        Some(_) | None => Ok((source, schedule)),
+        until @ (Some(_) | None) => Ok((source, schedule, until)),
     }
 }
 

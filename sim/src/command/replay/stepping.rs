@@ -21,13 +21,15 @@ const LEAD: usize = 36;
 /// When a stream cannot be written or read.
 pub(super) fn walk(out: &mut dyn Write, source: &Source, replayed: &Replayed) -> io::Result<()> {
     let waits = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let last = replayed.until.map_or(replayed.schedule.steps.len(), |until| until as usize + 1);
+    let steps = replayed.schedule.steps.len();
+    let last = replayed.until.map_or(steps, |until| until as usize + 1);
+    let last = last + usize::from(replayed.has_rest());
     let mut arena = Arena::on(source.image);
     terminal::paragraph(out, "Letters", LEGEND)?;
     for step in 0..u32::try_from(last).expect("a schedule is short") {
         terminal::replay_step(out, replayed, step, false)?;
-        for (number, node) in partitions_behind(&mut arena, &replayed.schedule, Some(step)).iter().enumerate()
-        {
+        let until = Some(step).filter(|step| (*step as usize) < steps);
+        for (number, node) in partitions_behind(&mut arena, &replayed.schedule, until).iter().enumerate() {
             logs(out, number, node)?;
         }
         if waits && has_ended(out)? {

@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use crate::report::terminal::{counted, paragraph};
+use crate::run::ending::FailureClass;
 use crate::run::explain::{Explanation, Place};
 
 /// What broke and where, in one sentence.
 pub fn headline(explanation: &Explanation) -> String {
     let failure = &explanation.failure;
     let (check, step) = (failure.violation.check, failure.step);
-    format!("{} ({check}, in {}, at step {step})", check.broken(), failure.recovery_step)
+    format!("{} ({check}, in {}, at step {step})", FailureClass::of(failure).broken(), failure.recovery_step)
 }
 
 /// Where it is, from the large to the small.

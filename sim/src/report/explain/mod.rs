@@ -5,6 +5,7 @@
 
 mod facts;
 mod headline;
+mod index;
 mod palette;
 mod strip;
 mod timeline;
@@ -43,6 +44,10 @@ pub fn explanation(out: &mut dyn Write, explanation: &Explanation, replayed: &Re
     if let Some(window) = &explanation.window {
         writeln!(out)?;
         window::write(out, window, not_varied(explanation))?;
+    }
+    if let Some(index) = &explanation.index {
+        writeln!(out)?;
+        index::write(out, index, not_varied(explanation))?;
     }
     writeln!(out)?;
     let rows = verdicts::rows(explanation, replayed);

@@ -138,15 +138,24 @@ pub(super) fn write(out: &mut dyn Write, explanation: &Explanation) -> io::Resul
     let most = most(&explanation.moments);
     let place = explanation.place.as_ref().filter(|place| place.segment.is_some());
     let Some(segment) = place.and_then(|place| place.segment) else { return Ok(()) };
+    let is_log = |file: &recovery_core::storage::Name| *file == recovery_core::format::FileName::log(segment);
     let of = super::not_varied(explanation);
-    paragraph(out, "Strip", &format!("the log of segment {segment}, {most} bytes from end to end{of}"))?;
+    let node = place
+        .filter(|_| explanation.has_nodes)
+        .map_or(String::new(), |place| format!(" on node {}", place.node));
+    let named = place.and_then(|place| place.file.as_ref()).filter(|file| !is_log(file));
+    let named = named.map_or(String::new(), |file| format!("; the check names {file}, which has no strip"));
+    paragraph(
+        out,
+        "Strip",
+        &format!("the log of segment {segment}{node}, {most} bytes from end to end{of}{named}"),
+    )?;
     for moment in &explanation.moments {
         let strip = strip(moment, most);
         let bytes = strip.log_bytes.map_or("no file".to_owned(), |bytes| bytes.to_string());
         let when = &moment.when;
         writeln!(out, "{:10}{when:<28}[{}] {bytes}", "", strip.painted())?;
     }
-    let is_log = |file: &recovery_core::storage::Name| *file == recovery_core::format::FileName::log(segment);
     let range =
         place.filter(|place| place.file.as_ref().is_none_or(is_log)).and_then(|place| place.range.as_ref());
     if let Some(range) = range.filter(|range| range.start < most) {

@@ -1,12 +1,17 @@
 //! What happened to the bytes that broke: the steps and events that touch them, and no others.
+//!
+//! Promises: rows stand in the order in which things happened. Where there are more than a person reads at once, what
+//! wrote the bytes that the check names is kept, and the last rows are. Leaves out: reads that went well.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::ops::Range;
 
-use recovery_core::format::partition_components;
+use recovery_core::format::{FileName, partition_components};
 use recovery_core::storage::Call;
 
 use crate::report::terminal::paragraph;
-use crate::report::timeline::{sentence, step_line};
+use crate::report::timeline::{is_detail, sentence, step_line};
 use crate::run::explain::{Explanation, Place};
 use crate::run::replay::Replayed;
 use crate::schedule::{Action, Step};
@@ -23,31 +28,56 @@ const COLUMNS: usize = 70;
 pub struct TimelineRow {
     /// The step.
     pub step: u32,
-    /// Whether it is the step itself, and not what came of it.
-    pub is_step: bool,
+    /// What it is.
+    pub kind: RowKind,
     /// What it says.
     pub text: String,
 }
 
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// A step of the schedule.
+    Step,
+    /// A step that appends.
+    Append,
+    /// An event that came of a step.
+    Event,
+    /// A fault that hit a call, or a call that failed.
+    Failed,
+    /// A write of the bytes that the check names.
+    Wrote,
+    /// An acknowledgement.
+    Acknowledged,
+    /// What the start that matters was to do.
+    Plan,
+}
+
+impl RowKind {
+    const fn is_step(self) -> bool {
+        matches!(self, Self::Step | Self::Append)
+    }
+}
+
 /// Every row, whatever their number.
 pub fn rows(explanation: &Explanation, replayed: &Replayed) -> Vec<TimelineRow> {
+    let events = Events { explanation, replayed, ordered: replayed.report.in_order() };
     let mut rows = Vec::new();
     let schedule = &replayed.schedule;
     for (number, step) in (0..=explanation.failure.step).zip(&schedule.steps) {
-        let events = events(number, explanation, replayed);
-        if events.is_empty() && !concerns(number, step, explanation) {
+        let came = events.of(number);
+        if came.is_empty() && !concerns(number, step, explanation) {
             continue;
         }
-        let text = step_line(step);
-        rows.push(TimelineRow { step: number, is_step: true, text });
-        rows.extend(events.into_iter().map(|text| TimelineRow { step: number, is_step: false, text }));
+        let kind = if matches!(step.action, Action::Append(_)) { RowKind::Append } else { RowKind::Step };
+        rows.push(TimelineRow { step: number, kind, text: step_line(step) });
+        rows.extend(came);
     }
     let end = u32::try_from(schedule.steps.len()).expect("a schedule is short");
     if explanation.failure.step == end {
         let text = "then faults end, links come up, and every node starts".to_owned();
-        rows.push(TimelineRow { step: end, is_step: true, text });
-        let events = events(end, explanation, replayed).into_iter();
-        rows.extend(events.map(|text| TimelineRow { step: end, is_step: false, text }));
+        rows.push(TimelineRow { step: end, kind: RowKind::Step, text });
+        rows.extend(events.of(end));
     }
     rows
 }
@@ -66,51 +96,69 @@ fn concerns(number: u32, step: &Step, explanation: &Explanation) -> bool {
     number == failure.step || (!step.is_expectation() && is_about_it)
 }
 
-/// What came of a step, as far as it touches what broke.
-fn events(number: u32, explanation: &Explanation, replayed: &Replayed) -> Vec<String> {
-    let subjects = replayed.report.told.as_ref().map(|told| &told.subjects);
-    let (mut calls, mut others): (Vec<String>, Vec<String>) = Default::default();
-    for (at, event) in (0..).zip(&replayed.report.events) {
-        if event.step != number || event.node != explanation.failure.node {
-            continue;
-        }
-        let subject = subjects.and_then(|subjects| subjects.get(&at)).map(String::as_str);
-        if touches(event, subject, explanation) {
-            // A step's calls are recorded when it is over, behind what they led to.
-            let is_call = matches!(event.code, EventCode::Call | EventCode::CallFailed);
-            let found = if is_call { &mut calls } else { &mut others };
-            let text = sentence(event, subject);
-            if found.last() != Some(&text) {
-                found.push(text);
-            }
-        }
-    }
-    calls.append(&mut others);
-    calls
+/// The events of a world, as far as they touch what broke.
+struct Events<'a> {
+    explanation: &'a Explanation,
+    replayed: &'a Replayed,
+    ordered: Vec<(u64, &'a Event)>,
 }
 
-fn touches(event: &Event, subject: Option<&str>, explanation: &Explanation) -> bool {
-    let Some(place) = &explanation.place else { return false };
-    let namespace = place.namespace.packed();
-    match event.code {
-        EventCode::Call | EventCode::CallFailed => call_touches(event, subject, place),
-        EventCode::Crashed | EventCode::Missed | EventCode::Hit => true,
-        EventCode::Acknowledged
-        | EventCode::WriterFailed
+impl Events<'_> {
+    /// What came of a step.
+    fn of(&self, number: u32) -> Vec<TimelineRow> {
+        let subjects = self.replayed.report.told.as_ref().map(|told| &told.subjects);
+        let mut rows: Vec<TimelineRow> = Vec::new();
+        for (at, event) in &self.ordered {
+            if event.step != number || event.node != self.explanation.failure.node {
+                continue;
+            }
+            let subject = subjects.and_then(|subjects| subjects.get(at)).map(String::as_str);
+            let Some(kind) = touches(event, subject, self.explanation) else { continue };
+            let text = sentence(event, subject);
+            if rows.last().is_none_or(|last| last.text != text) {
+                rows.push(TimelineRow { step: number, kind, text });
+            }
+            if event.code == EventCode::Verdict {
+                rows.extend(self.plan(number));
+            }
+        }
+        rows
+    }
+
+    /// What the start that matters was to do, if that is the step.
+    fn plan(&self, number: u32) -> Option<TimelineRow> {
+        let boot = self.explanation.boot.as_ref().filter(|boot| boot.step == number)?;
+        let steps: Vec<&str> = boot.plan.steps.iter().map(recovery_core::plan::Step::code).collect();
+        let text = format!("its plan: {}", steps.join(", "));
+        (!steps.is_empty()).then_some(TimelineRow { step: number, kind: RowKind::Plan, text })
+    }
+}
+
+/// What an event is to what broke; `None`: it does not touch it.
+fn touches(event: &Event, subject: Option<&str>, explanation: &Explanation) -> Option<RowKind> {
+    let place = explanation.place.as_ref()?;
+    let is_own = event.a == place.namespace.packed();
+    let is_shown = match event.code {
+        EventCode::Call | EventCode::CallFailed => return call_touches(event, subject?, explanation, place),
+        EventCode::Hit => return Some(RowKind::Failed),
+        EventCode::Crashed | EventCode::Missed => true,
+        EventCode::Acknowledged => return is_own.then_some(RowKind::Acknowledged),
+        EventCode::WriterFailed
         | EventCode::Verdict
         | EventCode::Polled
         | EventCode::Stopped
-        | EventCode::Told => event.a == namespace,
+        | EventCode::Told => is_own,
         EventCode::Action => place.segment.is_some_and(|segment| segment.get() == event.a),
         EventCode::Step | EventCode::Bytes | EventCode::Planned | EventCode::Appended | EventCode::Fault => {
             false
         }
-    }
+    };
+    is_shown.then_some(RowKind::Event)
 }
 
-/// Whether a storage call changes, secures or fails on the file that broke, at its bytes.
-fn call_touches(event: &Event, subject: Option<&str>, place: &Place) -> bool {
-    let Some(path) = subject else { return false };
+/// Whether a storage call changes, secures or fails on the file that broke, at its bytes, or on the ledger that says
+/// what of them was promised.
+fn call_touches(event: &Event, path: &str, explanation: &Explanation, place: &Place) -> Option<RowKind> {
     let directory: Vec<String> =
         partition_components(place.namespace).iter().map(ToString::to_string).collect();
     let directory = directory.join("/");
@@ -119,48 +167,120 @@ fn call_touches(event: &Event, subject: Option<&str>, place: &Place) -> bool {
         // Names beside the partition: fences, and the partition's own directory.
         let is_change =
             matches!(call, Some(Call::Rename | Call::Remove | Call::MakeDirectory | Call::SyncDirectory));
-        return is_change && (path == directory || path.starts_with(&format!("{directory}.")));
+        let is_beside = path == directory || path.starts_with(&format!("{directory}."));
+        return (is_change && is_beside).then_some(RowKind::Event);
     };
-    let segment = place.segment.map(|segment| format!("{:020}", segment.get()));
-    let is_file = match (&place.file, segment) {
-        (Some(file), _) if file.as_bytes() == below.as_bytes() => true,
-        (_, Some(stem)) => below == format!("{stem}.log"),
-        (_, None) => false,
-    };
-    let (from, to) = (event.b, event.b.saturating_add(event.c));
-    let overlaps = place.range.as_ref().is_none_or(|range| from < range.end && range.start < to);
-    let failed = event.code == EventCode::CallFailed;
-    is_file
-        && match call {
-            Some(Call::Write) => overlaps || failed,
-            Some(Call::SetLength | Call::Sync | Call::Create | Call::Rename | Call::Remove) => true,
-            Some(Call::Read | Call::Length | Call::Open) => failed,
-            Some(Call::SyncDirectory | Call::List | Call::MakeDirectory | Call::Lock | Call::DropCache)
-            | None => false,
+    let log = place.segment.map(|segment| FileName::log(segment).to_string());
+    let is_log = log.as_deref() == Some(below);
+    let is_named = place.file.as_ref().map_or(is_log, |file| file.as_bytes() == below.as_bytes());
+    let is_ledger = [FileName::ledger(), FileName::ledger_staging()]
+        .iter()
+        .any(|name| name.as_bytes() == below.as_bytes());
+    // A definite answer about a name is no failure.
+    let failed = event.code == EventCode::CallFailed && !is_detail(event);
+    let is_shown = match call {
+        Some(Call::Write) => {
+            let (from, to) = (event.b, event.b.saturating_add(event.c));
+            let overlaps = |range: &Range<u64>| from < range.end && range.start < to;
+            let is_of_named = is_named && place.range.as_ref().is_none_or(overlaps);
+            if is_of_named && focus(explanation, place, is_log).as_ref().is_none_or(overlaps) {
+                return Some(RowKind::Wrote);
+            }
+            failed || is_of_named || !is_named
         }
+        Some(Call::SetLength | Call::Sync | Call::Create | Call::Rename | Call::Remove) => true,
+        Some(Call::Read | Call::Length | Call::Open) => failed,
+        Some(Call::SyncDirectory | Call::List | Call::MakeDirectory | Call::Lock | Call::DropCache)
+        | None => false,
+    };
+    let kind = if failed { RowKind::Failed } else { RowKind::Event };
+    ((is_named || is_log || is_ledger) && is_shown).then_some(kind)
+}
+
+/// The bytes that the check names, or else those of the batch that is shown of the log.
+fn focus(explanation: &Explanation, place: &Place, is_log: bool) -> Option<Range<u64>> {
+    let shown = explanation.window.as_ref().filter(|window| is_log && window.written.is_some());
+    place.range.clone().or_else(|| shown.map(|window| window.position..window.position + 1))
+}
+
+/// The rows that are shown, by their numbers: what first and what last wrote the bytes that the check names, with the
+/// append and the acknowledgement around it; the last call that failed; the plan; and as many of the last ones as there
+/// is room for, each with its step.
+fn chosen(rows: &[TimelineRow]) -> BTreeSet<usize> {
+    if rows.len() <= ROWS_MAX {
+        return (0..rows.len()).collect();
+    }
+    let mut chosen = BTreeSet::new();
+    let wrote = |row: &TimelineRow| row.kind == RowKind::Wrote;
+    for write in rows.iter().position(wrote).into_iter().chain(rows.iter().rposition(wrote)) {
+        let before = |is_it: fn(RowKind) -> bool| rows[..write].iter().rposition(|row| is_it(row.kind));
+        let told = rows[write..].iter().take_while(|row| !row.kind.is_step());
+        let told = told.into_iter().position(|row| row.kind == RowKind::Acknowledged);
+        chosen.extend(before(|kind| kind == RowKind::Append));
+        chosen.extend(before(RowKind::is_step));
+        chosen.insert(write);
+        chosen.extend(told.map(|behind| write + behind));
+    }
+    chosen.extend(rows.iter().rposition(|row| row.kind == RowKind::Failed));
+    chosen.extend(rows.iter().position(|row| row.kind == RowKind::Plan));
+    for row in (0..rows.len()).rev() {
+        if chosen.len() >= ROWS_MAX {
+            break;
+        }
+        chosen.insert(row);
+        chosen.extend(rows[..row].iter().rposition(|row| row.kind.is_step()));
+    }
+    chosen
 }
 
 pub(super) fn write(out: &mut dyn Write, explanation: &Explanation, replayed: &Replayed) -> io::Result<()> {
     let rows = rows(explanation, replayed);
-    let hidden = rows.len().saturating_sub(ROWS_MAX);
+    let chosen = chosen(&rows);
     let mut label = "Timeline";
-    if hidden > 0 {
-        paragraph(out, label, &format!("{hidden} earlier rows are left out: --full shows every call"))?;
+    if chosen.len() < rows.len() {
+        let count = rows.len() - chosen.len();
+        let are = if count == 1 { "row is" } else { "rows are" };
+        paragraph(out, label, &format!("{count} {are} left out, at each ...: --full shows every call"))?;
         label = "";
     }
-    let mut shown = None;
-    for row in &rows[hidden..] {
-        let lead = match (row.is_step, shown == Some(row.step)) {
+    let (mut shown, mut next) = (None, 0);
+    for at in chosen {
+        let row = &rows[at];
+        if at > next {
+            writeln!(out, "{:10}...", "")?;
+        }
+        next = at + 1;
+        let lead = match (row.kind.is_step(), shown == Some(row.step)) {
             (true, _) => format!("{:>3} ", row.step),
             (false, true) => "      - ".to_owned(),
             (false, false) => format!("{:>3}   - ", row.step),
         };
         shown = Some(row.step);
-        let text = clipped(&format!("{lead}{}", row.text));
-        writeln!(out, "{label:>8}  {text}")?;
-        label = "";
+        for line in lines(&lead, row) {
+            writeln!(out, "{label:>8}  {line}")?;
+            label = "";
+        }
     }
     Ok(())
+}
+
+/// A row in as many lines as it needs; what is to be copied from a schedule stands there whole, and is cut.
+fn lines(lead: &str, row: &TimelineRow) -> Vec<String> {
+    if row.kind.is_step() {
+        return vec![clipped(&format!("{lead}{}", row.text))];
+    }
+    let mut lines = vec![lead.to_owned()];
+    for word in row.text.split_whitespace() {
+        let last = lines.last_mut().expect("there is one");
+        let is_first = last.trim_end().len() <= lead.trim_end().len();
+        if !is_first && last.chars().count() + 1 + word.chars().count() > COLUMNS {
+            lines.push(format!("{}{word}", " ".repeat(lead.chars().count())));
+        } else {
+            let blank = if is_first { "" } else { " " };
+            *last = format!("{last}{blank}{word}");
+        }
+    }
+    lines.iter().map(|line| clipped(line)).collect()
 }
 
 /// A text in a line's columns, with dots where it goes on.
@@ -170,4 +290,52 @@ fn clipped(text: &str) -> String {
     }
     let kept: String = text.chars().take(COLUMNS - 3).collect();
     format!("{kept}...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(kind: RowKind) -> TimelineRow {
+        TimelineRow { step: 0, kind, text: "a word".to_owned() }
+    }
+
+    #[track_caller]
+    fn check(kinds: &[RowKind], expected: &[usize]) {
+        let rows: Vec<TimelineRow> = kinds.iter().map(|kind| row(*kind)).collect();
+        assert_eq!(chosen(&rows), expected.iter().copied().collect());
+    }
+
+    #[test]
+    fn what_wrote_the_bytes_is_shown_with_the_last_rows() {
+        use RowKind::{Acknowledged, Append, Event, Step, Wrote};
+        let few = [Append, Event, Step, Wrote, Acknowledged];
+        check(&few, &[0, 1, 2, 3, 4]);
+        let others = [Append, Event, Step, Event];
+        let many = [&others[..], &few, &[Step], &[Event; 20]].concat();
+        let last = (many.len() - 10..many.len()).collect::<Vec<usize>>();
+        check(&many, &[&[4, 6, 7, 8, 9], &last[..]].concat());
+        let none = [Event; 20];
+        check(&none, &(5..20).collect::<Vec<usize>>());
+    }
+
+    #[test]
+    fn the_plan_and_what_failed_last_are_shown_however_much_follows() {
+        let rows = [&[RowKind::Step, RowKind::Plan][..], &[RowKind::Event; 20]].concat();
+        check(&rows, &[&[0, 1][..], &(9..22).collect::<Vec<usize>>()].concat());
+        let rows = [&[RowKind::Failed, RowKind::Failed][..], &[RowKind::Event; 20]].concat();
+        check(&rows, &[&[1][..], &(8..22).collect::<Vec<usize>>()].concat());
+    }
+
+    #[test]
+    fn a_long_row_goes_on_below_itself_and_a_long_word_is_cut() {
+        let told = |kind, text: &str| lines("      - ", &TimelineRow { text: text.to_owned(), ..row(kind) });
+        let words = "word ".repeat(14);
+        assert_eq!(
+            told(RowKind::Event, &words),
+            [format!("      - {}", "word ".repeat(12).trim_end()), "        word word".to_owned()]
+        );
+        assert_eq!(told(RowKind::Event, &"x".repeat(80)), [format!("      - {}...", "x".repeat(59))]);
+        assert_eq!(told(RowKind::Step, &words).len(), 1);
+    }
 }

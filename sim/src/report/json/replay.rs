@@ -46,6 +46,15 @@ fn explanation(explanation: &Explanation, replayed: &Replayed) -> Value {
             "segment": row.segment.map(recovery_core::units::SegmentStart::get), "what": row.what, "recovery": row.recovery, "truth": row.truth, "differs": row.differs,
         })
     });
+    let index = explanation.index.as_ref().map(|index| {
+        let entries = index.entries.iter().map(|entry| {
+            json!({
+                "offset": entry.offset, "timestamp": entry.timestamp, "position": entry.position,
+                "wrong": entry.is_wrong(),
+            })
+        });
+        entries.collect::<Vec<Value>>()
+    });
     let fields = explanation.window.iter().flat_map(|window| &window.fields);
     let fields = fields.map(|row| json!({ "field": row.field, "found": row.found, "written": row.written }));
     json!({
@@ -54,7 +63,7 @@ fn explanation(explanation: &Explanation, replayed: &Replayed) -> Value {
         "timeline": timeline.collect::<Vec<Value>>(), "strips": strips.collect::<Vec<Value>>(),
         "facts": facts.collect::<Vec<Value>>(),
         "header_position": explanation.window.as_ref().map(|window| window.position),
-        "header": fields.collect::<Vec<Value>>(),
+        "header": fields.collect::<Vec<Value>>(), "index": index,
         "without": verdict_rows(explanation, replayed).iter().map(without).collect::<Vec<Value>>(),
     })
 }

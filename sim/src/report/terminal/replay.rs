@@ -43,18 +43,22 @@ pub fn replay(
     for index in 0..ended {
         replay_step(out, replayed, index, full)?;
     }
-    // A world with hosts goes on until all is well.
-    if replayed.report.events.iter().any(|event| event.step == count) {
-        step(out, replayed, (count, "then", "faults end, links come up, and every node starts"), full)?;
+    if replayed.has_rest() {
+        replay_step(out, replayed, count, full)?;
     }
     replay_end(out, source, replayed)
 }
 
 fn begin(out: &mut dyn Write, source: &Source, built_from: Commit, replayed: &Replayed) -> io::Result<()> {
     let world = &replayed.schedule.world;
-    let of = source.commit.map_or(String::new(), |commit| format!(" of commit {commit}"));
+    let known = |lead: &str, commit: Commit| match commit {
+        Commit::Unknown => String::new(),
+        Commit::Known { .. } => format!("{lead} {commit}"),
+    };
+    let of = source.commit.map_or(String::new(), |commit| known(" of commit", commit));
+    let by = known(", by", built_from);
     let (name, title) = (source.file.as_ref().or(source.token.as_ref()), &source.scenario.title);
-    paragraph(out, "Replay", &format!("{}{of}, by {built_from}", name.map_or("", String::as_str)))?;
+    paragraph(out, "Replay", &format!("{}{of}{by}", name.map_or("", String::as_str)))?;
     paragraph(out, "", title)?;
     let shape = (world.filesystem.code(), world.regime.code(), world.window_bytes);
     paragraph(out, "World", &format!("{}, regime {}, window of {} bytes", shape.0, shape.1, shape.2))?;
@@ -65,14 +69,18 @@ fn begin(out: &mut dyn Write, source: &Source, built_from: Commit, replayed: &Re
     Ok(())
 }
 
-/// One step, with what it came to.
+/// One step, with what it came to; behind the last one, what a world with hosts goes on with until all is well.
 ///
 /// # Errors
 ///
 /// When the stream cannot be written.
 pub fn replay_step(out: &mut dyn Write, replayed: &Replayed, index: u32, full: bool) -> io::Result<()> {
-    let line = step_line(&replayed.schedule.steps[index as usize]);
-    step(out, replayed, (index, &format!("step {index}"), &line), full)
+    match replayed.schedule.steps.get(index as usize) {
+        Some(found) => step(out, replayed, (index, &format!("step {index}"), &step_line(found)), full),
+        None => {
+            step(out, replayed, (index, "then", "faults end, links come up, and every node starts"), full)
+        }
+    }
 }
 
 fn step(
@@ -95,15 +103,15 @@ fn step(
         let is_shown = if full { !is_for_programs } else { !is_detail(event) };
         if is_shown && !is_told {
             let subject = told.and_then(|told| told.subjects.get(&at)).map(String::as_str);
-            let node = if event.node > 0 { format!("node {}: ", event.node) } else { String::new() };
-            item(out, "-", &format!("{node}{}", sentence(event, subject)))?;
+            item(out, "-", &format!("{}{}", node(replayed, event.node), sentence(event, subject)))?;
         }
     }
     for told in boots {
-        boot(out, told)?;
+        boot(out, told, &node(replayed, told.node))?;
     }
     for failure in report.failures.iter().filter(|failure| failure.step == index) {
         let place = failure.partition.map_or(String::new(), |namespace| format!("{namespace}: "));
+        let place = format!("{}{place}", node(replayed, failure.node));
         paragraph(out, "FAIL", &format!("{place}{} (in {})", failure.violation, failure.recovery_step))?;
         if let Some(remark) = failure.said() {
             paragraph(out, "", &format!("said: {remark}"))?;
@@ -112,11 +120,16 @@ fn step(
     Ok(())
 }
 
+/// The node that a line is about, where there are several.
+fn node(replayed: &Replayed, node: u8) -> String {
+    if replayed.schedule.world.nodes > 1 { format!("node {node}: ") } else { String::new() }
+}
+
 /// A start of one partition: its verdict, its segments where something is done about them, its plan.
-fn boot(out: &mut dyn Write, boot: &BootTold) -> io::Result<()> {
+fn boot(out: &mut dyn Write, boot: &BootTold, node: &str) -> io::Result<()> {
     let verdict = &boot.verdict;
     let next = verdict.next_offset.map_or(String::new(), |next| format!(", next offset {next}"));
-    item(out, ">", &format!("{}: {}{next}", boot.namespace, verdict.disposition.code()))?;
+    item(out, ">", &format!("{node}{}: {}{next}", boot.namespace, verdict.disposition.code()))?;
     if let Some(remark) = &boot.remark {
         item(out, "", remark)?;
     }

@@ -7,6 +7,7 @@
 mod counterfactual;
 mod course;
 mod facts;
+mod index;
 mod moments;
 mod place;
 mod window;
@@ -14,6 +15,7 @@ mod window;
 pub use counterfactual::CrashCounterfactual;
 pub use course::{Around, LogKey, course};
 pub use facts::{FactRow, first_difference};
+pub use index::{EntryTold, IndexTold};
 pub use moments::{Batch, Moment, logs, partitions_behind};
 pub use place::Place;
 pub use window::{FieldRow, Window};
@@ -27,6 +29,8 @@ use crate::world::{Arena, BootTold, Failure};
 pub struct Explanation {
     /// The failure that is explained: the one that was recorded, or the first.
     pub failure: Failure,
+    /// Whether its world has several nodes.
+    pub has_nodes: bool,
     /// How many others there are.
     pub others: usize,
     /// What it is about.
@@ -37,8 +41,10 @@ pub struct Explanation {
     pub boot: Option<BootTold>,
     /// What recovery saw in that start, beside what is true.
     pub facts: Vec<FactRow>,
-    /// The header of the batch where it broke.
+    /// The header of the batch where it broke, but where the check names an index.
     pub window: Option<Window>,
+    /// The index that the check names.
+    pub index: Option<IndexTold>,
     /// The world with everything surviving a crash.
     pub crashes: Vec<CrashCounterfactual>,
 }
@@ -59,8 +65,11 @@ pub fn explain(
     let around = moments::around(arena, replayed, &failure);
     let place = place::place(&failure, boot.as_ref(), &around);
     let facts = boot.as_ref().map_or_else(Vec::new, |boot| facts::rows(boot, around.before_start()));
-    let window = place.as_ref().and_then(|place| window::window(place, boot.as_ref(), &around));
+    let index = place.as_ref().and_then(|place| index::index(place, &around));
+    let shown = place.as_ref().filter(|_| index.is_none());
+    let window = shown.and_then(|place| window::window(place, boot.as_ref(), &around));
     Some(Explanation {
+        has_nodes: replayed.schedule.world.nodes > 1,
         others: report.failures.len() - 1,
         moments: place.as_ref().map_or_else(Vec::new, |place| around.of(place)),
         crashes: counterfactual::crashes(arena, replayed, sample, &failure),
@@ -69,5 +78,6 @@ pub fn explain(
         boot,
         facts,
         window,
+        index,
     })
 }

@@ -58,6 +58,11 @@ impl Around {
         self.moments.last().map(|(_, _, left)| left)
     }
 
+    /// What lies there in the end, and when that is, in words.
+    pub(super) fn last_with_words(&self) -> Option<(&str, &PartitionLeft)> {
+        self.moments.last().map(|(when, _, left)| (when.as_str(), left))
+    }
+
     /// The log of a place at each moment. What a start has given up is still drawn where it was.
     pub(super) fn of(&self, place: &Place) -> Vec<Moment> {
         let Some(segment) = place.segment else { return Vec::new() };

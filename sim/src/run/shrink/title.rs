@@ -18,10 +18,9 @@ pub fn title(class: FailureClass, schedule: &Schedule) -> String {
         let code = suspect.kind.code();
         add(if code == Cause::Plant.code() { "a planted batch" } else { code });
     }
-    let broken = class.expectation.map_or_else(
-        || class.check.broken().to_owned(),
-        |subject| format!("{subject} is not what is expected"),
-    );
+    let broken = class
+        .expectation
+        .map_or_else(|| class.broken().to_owned(), |subject| format!("{subject} is not what is expected"));
     match causes.split_last() {
         None => broken,
         Some((last, [])) => format!("{broken}, after {last}"),
@@ -55,6 +54,14 @@ mod tests {
         let expected =
             expected.replace("a promised batch is not served", "the next offset is not what is expected");
         assert_eq!(title(FailureClass { check: Check::Expect, expectation, ..class }, &schedule), expected);
+    }
+
+    #[test]
+    fn what_a_host_makes_of_a_partition_is_not_what_damage_does_to_its_neighbour() {
+        let class = |recovery_step| FailureClass { check: Check::I21, recovery_step, expectation: None };
+        assert_eq!(class("decide").broken(), "damage in one partition changes another");
+        let host = "what a host makes of a partition is not what its start alone comes to";
+        assert_eq!(class("boot").broken(), host);
     }
 
     #[test]
