@@ -20,11 +20,8 @@ pub fn sweep(out: &mut dyn Write, report: &SweepReport) -> io::Result<()> {
         writeln!(out, "    left out                {name}")?;
     }
     for (group, file) in summary.groups.iter().zip(&report.files) {
-        writeln!(
-            out,
-            "    FAIL  {}: {} variants, the first of {}",
-            group.id, group.count, report.subjects[group.subject]
-        )?;
+        let (variants, first) = (counted(group.count, "variant"), &report.subjects[group.subject]);
+        writeln!(out, "    FAIL  {}: {variants}, the first of {first}", group.id)?;
         writeln!(out, "          {}", group.sentence)?;
         writeln!(out, "          cargo sim replay {}", file.display())?;
     }
@@ -38,13 +35,8 @@ pub fn sweep(out: &mut dyn Write, report: &SweepReport) -> io::Result<()> {
         )?;
     }
     let kinds: Vec<&str> = report.kinds.iter().map(|kind| kind.code()).collect();
-    writeln!(
-        out,
-        " Summary  {} subjects, depth {}: {}",
-        report.subjects.len(),
-        report.depth,
-        kinds.join(", ")
-    )?;
+    let subjects = counted(report.subjects.len() as u64, "subject");
+    writeln!(out, " Summary  {subjects}, depth {}: {}", report.depth, kinds.join(", "))?;
     writeln!(
         out,
         "          {} storage calls, {} states, {} variants that a state met before",
@@ -63,7 +55,7 @@ fn verdict(report: &SweepReport) -> String {
     let summary = &report.summary;
     let held = match summary.failures {
         0 => "all held".to_owned(),
-        failures => format!("{failures} failed, in {} groups", summary.groups.len()),
+        failures => format!("{failures} failed, in {}", counted(summary.groups.len() as u64, "group")),
     };
     if summary.is_complete() { held } else { format!("{held}, and NOT complete") }
 }
