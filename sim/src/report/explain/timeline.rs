@@ -20,6 +20,9 @@ use crate::world::event::{Event, EventCode};
 /// Rows that a person reads at once.
 const ROWS_MAX: usize = 15;
 
+/// Damages that are shown, however long ago.
+const DAMAGES_MAX: usize = 3;
+
 /// Columns of what a row says.
 const COLUMNS: usize = 70;
 
@@ -41,6 +44,8 @@ pub enum RowKind {
     Step,
     /// A step that appends.
     Append,
+    /// A step that damages something.
+    Damage,
     /// An event that came of a step.
     Event,
     /// A fault that hit a call, or a call that failed.
@@ -55,7 +60,7 @@ pub enum RowKind {
 
 impl RowKind {
     const fn is_step(self) -> bool {
-        matches!(self, Self::Step | Self::Append)
+        matches!(self, Self::Step | Self::Append | Self::Damage)
     }
 }
 
@@ -69,8 +74,7 @@ pub fn rows(explanation: &Explanation, replayed: &Replayed) -> Vec<TimelineRow> 
         if came.is_empty() && !concerns(number, step, explanation) {
             continue;
         }
-        let kind = if matches!(step.action, Action::Append(_)) { RowKind::Append } else { RowKind::Step };
-        rows.push(TimelineRow { step: number, kind, text: step_line(step) });
+        rows.push(TimelineRow { step: number, kind: kind_of(step), text: step_line(step) });
         rows.extend(came);
     }
     let end = u32::try_from(schedule.steps.len()).expect("a schedule is short");
@@ -80,6 +84,33 @@ pub fn rows(explanation: &Explanation, replayed: &Replayed) -> Vec<TimelineRow> 
         rows.extend(events.of(end));
     }
     rows
+}
+
+fn kind_of(step: &Step) -> RowKind {
+    match &step.action {
+        Action::Append(_) => RowKind::Append,
+        Action::Fault { .. } | Action::Plant(_) => RowKind::Damage,
+        Action::Flush(_)
+        | Action::Roll(_)
+        | Action::Checkpoint(_)
+        | Action::Retain(_)
+        | Action::Stop
+        | Action::Start
+        | Action::Poll(_)
+        | Action::Crash(_)
+        | Action::Evict(_)
+        | Action::Create(_)
+        | Action::Delete(_)
+        | Action::Confirm(_)
+        | Action::Reconcile
+        | Action::QueueInsert(_)
+        | Action::ApplyInserts
+        | Action::AcceptLoss(_)
+        | Action::Link(_)
+        | Action::Transfer { .. }
+        | Action::Expect(_)
+        | Action::Either(_) => RowKind::Step,
+    }
 }
 
 /// Whether a step itself has to do with what broke: it is the one that failed, or names the partition, or is
@@ -204,8 +235,8 @@ fn focus(explanation: &Explanation, place: &Place, is_log: bool) -> Option<Range
 }
 
 /// The rows that are shown, by their numbers: what first and what last wrote the bytes that the check names, with the
-/// append and the acknowledgement around it; the last call that failed; the plan; and as many of the last ones as there
-/// is room for, each with its step.
+/// append and the acknowledgement around it; the last damages, and the last call that failed; the plan; and as many of
+/// the last ones as there is room for, each with its step.
 fn chosen(rows: &[TimelineRow]) -> BTreeSet<usize> {
     if rows.len() <= ROWS_MAX {
         return (0..rows.len()).collect();
@@ -221,6 +252,8 @@ fn chosen(rows: &[TimelineRow]) -> BTreeSet<usize> {
         chosen.insert(write);
         chosen.extend(told.map(|behind| write + behind));
     }
+    let damages = (0..rows.len()).rev().filter(|row| rows[*row].kind == RowKind::Damage);
+    chosen.extend(damages.take(DAMAGES_MAX));
     chosen.extend(rows.iter().rposition(|row| row.kind == RowKind::Failed));
     chosen.extend(rows.iter().position(|row| row.kind == RowKind::Plan));
     for row in (0..rows.len()).rev() {
@@ -273,8 +306,11 @@ fn lines(lead: &str, row: &TimelineRow) -> Vec<String> {
     for word in row.text.split_whitespace() {
         let last = lines.last_mut().expect("there is one");
         let is_first = last.trim_end().len() <= lead.trim_end().len();
-        if !is_first && last.chars().count() + 1 + word.chars().count() > COLUMNS {
-            lines.push(format!("{}{word}", " ".repeat(lead.chars().count())));
+        let (width, indent) = (word.chars().count(), lead.chars().count());
+        // What no line holds is cut where it stands.
+        let is_cut = indent + width > COLUMNS;
+        if !is_first && !is_cut && last.chars().count() + 1 + width > COLUMNS {
+            lines.push(format!("{}{word}", " ".repeat(indent)));
         } else {
             let blank = if is_first { "" } else { " " };
             *last = format!("{last}{blank}{word}");
@@ -308,13 +344,15 @@ mod tests {
 
     #[test]
     fn what_wrote_the_bytes_is_shown_with_the_last_rows() {
-        use RowKind::{Acknowledged, Append, Event, Step, Wrote};
+        use RowKind::{Acknowledged, Append, Damage, Event, Step, Wrote};
         let few = [Append, Event, Step, Wrote, Acknowledged];
         check(&few, &[0, 1, 2, 3, 4]);
         let others = [Append, Event, Step, Event];
         let many = [&others[..], &few, &[Step], &[Event; 20]].concat();
         let last = (many.len() - 10..many.len()).collect::<Vec<usize>>();
         check(&many, &[&[4, 6, 7, 8, 9], &last[..]].concat());
+        let damaged = [&[Damage; 4][..], &[Event; 20]].concat();
+        check(&damaged, &[&[1, 2, 3][..], &(12..24).collect::<Vec<usize>>()].concat());
         let none = [Event; 20];
         check(&none, &(5..20).collect::<Vec<usize>>());
     }
@@ -336,6 +374,10 @@ mod tests {
             [format!("      - {}", "word ".repeat(12).trim_end()), "        word word".to_owned()]
         );
         assert_eq!(told(RowKind::Event, &"x".repeat(80)), [format!("      - {}...", "x".repeat(59))]);
+        assert_eq!(
+            told(RowKind::Event, &format!("a {}", "x".repeat(80))),
+            [format!("      - a {}...", "x".repeat(57))]
+        );
         assert_eq!(told(RowKind::Step, &words).len(), 1);
     }
 }
