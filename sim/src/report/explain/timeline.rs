@@ -50,6 +50,8 @@ pub enum RowKind {
     Event,
     /// A fault that hit a call, or a call that failed.
     Failed,
+    /// A call that makes a file longer or shorter.
+    Cut,
     /// A write of the bytes that the check names.
     Wrote,
     /// An acknowledgement.
@@ -224,7 +226,11 @@ fn call_touches(event: &Event, path: &str, explanation: &Explanation, place: &Pl
         Some(Call::SyncDirectory | Call::List | Call::MakeDirectory | Call::Lock | Call::DropCache)
         | None => false,
     };
-    let kind = if failed { RowKind::Failed } else { RowKind::Event };
+    let kind = match call {
+        _ if failed => RowKind::Failed,
+        Some(Call::SetLength) => RowKind::Cut,
+        Some(_) | None => RowKind::Event,
+    };
     ((is_named || is_log || is_ledger) && is_shown).then_some(kind)
 }
 
@@ -235,8 +241,8 @@ fn focus(explanation: &Explanation, place: &Place, is_log: bool) -> Option<Range
 }
 
 /// The rows that are shown, by their numbers: what first and what last wrote the bytes that the check names, with the
-/// append and the acknowledgement around it; the last damages, and the last call that failed; the plan; and as many of
-/// the last ones as there is room for, each with its step.
+/// append and the acknowledgement around it; the last damages, the last call that failed, and the last cut; the plan;
+/// and as many of the last ones as there is room for, each with its step.
 fn chosen(rows: &[TimelineRow]) -> BTreeSet<usize> {
     if rows.len() <= ROWS_MAX {
         return (0..rows.len()).collect();
@@ -254,8 +260,9 @@ fn chosen(rows: &[TimelineRow]) -> BTreeSet<usize> {
     }
     let damages = (0..rows.len()).rev().filter(|row| rows[*row].kind == RowKind::Damage);
     chosen.extend(damages.take(DAMAGES_MAX));
-    chosen.extend(rows.iter().rposition(|row| row.kind == RowKind::Failed));
-    chosen.extend(rows.iter().position(|row| row.kind == RowKind::Plan));
+    for kind in [RowKind::Failed, RowKind::Cut, RowKind::Plan] {
+        chosen.extend(rows.iter().rposition(|row| row.kind == kind));
+    }
     for row in (0..rows.len()).rev() {
         if chosen.len() >= ROWS_MAX {
             break;
@@ -358,9 +365,11 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_and_what_failed_last_are_shown_however_much_follows() {
+    fn the_plan_and_what_failed_or_was_cut_last_are_shown_however_much_follows() {
         let rows = [&[RowKind::Step, RowKind::Plan][..], &[RowKind::Event; 20]].concat();
         check(&rows, &[&[0, 1][..], &(9..22).collect::<Vec<usize>>()].concat());
+        let rows = [&[RowKind::Cut, RowKind::Cut][..], &[RowKind::Event; 20]].concat();
+        check(&rows, &[&[1][..], &(8..22).collect::<Vec<usize>>()].concat());
         let rows = [&[RowKind::Failed, RowKind::Failed][..], &[RowKind::Event; 20]].concat();
         check(&rows, &[&[1][..], &(8..22).collect::<Vec<usize>>()].concat());
     }
