@@ -40,6 +40,31 @@
 //! partition.close(&storage);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Entry points
+//!
+//! An entry point is what a program that embeds this crate begins with: a function that needs nothing of the crate but
+//! what anybody can write down, or what another entry point gives. Each has an example of its own:
+//!
+//! - a node: [`host::Host::new`], [`host::Host::start`], [`host::Host::step`], [`host::Host::create`],
+//!   [`host::Host::delete`], [`host::Host::poll`], [`host::Host::queue_insert`]
+//! - one partition: [`recovery::Recovery::new`], [`partition::Writer::open`], [`partition::Writer::flush`],
+//!   [`partition::Writer::roll`], [`partition::Reader::new`], [`partition::Reader::poll`]
+//! - its recovery, stage by stage: [`plan::Settling::new`], [`observe::Observation::new`], [`decide::decide`],
+//!   [`decide::decide_telling`], [`plan::build`], [`plan::Applying::new`]
+//! - for an operator: [`decide::losses`], [`host::AcceptingLoss::new`], [`host::Adopting::begin`],
+//!   [`host::FenceTrim::new`]
+//! - peers: [`host::Host::offer`], [`transfer::Offer::of`], [`transfer::StorageSource::new`],
+//!   [`transfer::Install::new`], [`transfer::finish_install`]
+//! - what is remembered: [`ledger::LedgerWriter::create`], [`ledger::LedgerWriter::open`],
+//!   [`host::SuperblockWriter::open`], [`wal::Opening::step`], [`wal::MetadataLog::append`], [`wal::Registry::apply`]
+//! - bytes: [`format::BatchBuilder::begin`], [`format::stamp`], [`format::BatchHeader::decode`],
+//!   [`format::BatchHeader::read`], [`format::FrameHeader::decode`], [`format::FrameHeader::read`],
+//!   [`observe::Verifier::new`], [`observe::misplacement`], [`format::LedgerRecord::decode`],
+//!   [`format::Superblock::decode`], [`format::IndexEntry::decode`]
+//! - a disk: [`storage::os::OsStorage::open`], [`storage::os::OsStorage::open_read_only`],
+//!   [`storage::PartitionDirectory::open`], [`storage::exact::read`], [`storage::exact::read_all`],
+//!   [`storage::exact::write_all`]
 
 pub mod decide;
 pub mod format;

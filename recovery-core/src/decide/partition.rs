@@ -34,6 +34,25 @@ pub fn decide(facts: &PartitionFacts) -> Verdict {
 }
 
 /// As [`decide`], and names each row of the tables that it used, in order: what reach counts.
+///
+/// # Panics
+///
+/// As [`decide`].
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::decide::{Disposition, Row, decide_telling};
+/// use recovery_core::observe::{Expectation, PartitionFacts};
+/// use recovery_core::units::Namespace;
+///
+/// let facts = PartitionFacts::of_nothing(Expectation::of(Namespace { stream: 1, topic: 1, partition: 0 }));
+/// let mut rows: Vec<Row> = Vec::new();
+/// let verdict = decide_telling(&facts, &mut |row| rows.push(row));
+/// assert_eq!(verdict.disposition, Disposition::Serve);
+/// // No segment, no fault: what is left to look up is the next offset, which directly follows an empty chain.
+/// assert_eq!(rows, [Row::NextOffsetMeets]);
+/// ```
 pub fn decide_telling(facts: &PartitionFacts, tell: &mut impl FnMut(Row)) -> Verdict {
     assert_promises(facts);
     let verdict = conclude(facts, tell);

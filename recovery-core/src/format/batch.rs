@@ -94,6 +94,20 @@ impl BatchHeader {
     }
 
     /// Reads the fields without judging any of them: for `inspect`, which shows damaged headers too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BatchBuilder, BatchHeader, HeaderDamage};
+    ///
+    /// let mut bytes = Vec::new();
+    /// let written = BatchBuilder::begin(&mut bytes, 7).finish();
+    /// bytes[100] = 1;
+    /// let header = bytes.first_chunk().expect("a whole header");
+    /// // A reserved byte is damaged, and the fields can be shown all the same.
+    /// assert_eq!(BatchHeader::decode(header), Err(HeaderDamage::Reserved { at: 100, value: 1 }));
+    /// assert_eq!(BatchHeader::read(header), written);
+    /// ```
     pub fn read(bytes: &[u8; BATCH_HEADER_BYTES]) -> Self {
         Self {
             partition_id: PartitionId::new(u64_at(bytes, 0)),

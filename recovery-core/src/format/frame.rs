@@ -70,6 +70,23 @@ impl FrameHeader {
     }
 
     /// Reads the fields without judging them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BATCH_HEADER_BYTES, BatchBuilder, FrameDamage, FrameHeader, Message};
+    ///
+    /// let mut bytes = Vec::new();
+    /// let mut builder = BatchBuilder::begin(&mut bytes, 1);
+    /// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// builder.finish();
+    /// bytes[BATCH_HEADER_BYTES + 40] = 1;
+    /// let frame = bytes[BATCH_HEADER_BYTES..].first_chunk().expect("a whole frame header");
+    /// // The reserved field is damaged, and the others can be shown all the same.
+    /// assert_eq!(FrameHeader::decode(frame), Err(FrameDamage { value: 1 }));
+    /// assert_eq!(FrameHeader::read(frame).payload_length, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn read(bytes: &[u8; FRAME_HEADER_BYTES]) -> Self {
         Self {

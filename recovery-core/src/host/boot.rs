@@ -28,6 +28,47 @@ impl<S: Storage> Host<S> {
     /// # Panics
     ///
     /// If `limit` is below [`crate::observe::STEP_BYTES_MIN`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::host::NewPartition;
+    /// use recovery_core::host::{Host, HostOptions, PartitionState};
+    /// use recovery_core::observe::{Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::units::Namespace;
+    /// # use recovery_core::units::{Durability, Incarnation};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut before = Host::new(HostOptions::new())?;
+    /// # while before.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// # for partition in 0..2 {
+    /// #     let namespace = Namespace { stream: 1, topic: 1, partition };
+    /// #     before.create(&storage, &NewPartition { namespace, incarnation, replicas: 1, durability })?;
+    /// # }
+    /// # while before.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # before.close(&storage);
+    /// // The next process on a data directory with two partitions.
+    /// let mut host = Host::new(HostOptions::new())?;
+    /// while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// // A slice of each in turn, so that a large one keeps no other waiting.
+    /// loop {
+    ///     let pending: Vec<Namespace> = host.pending().collect();
+    ///     if pending.is_empty() {
+    ///         break;
+    ///     }
+    ///     for namespace in pending {
+    ///         host.step(&storage, namespace, &mut workspace, 1024 * 1024);
+    ///     }
+    /// }
+    /// assert!(host.keys().all(|key| host.state_of(&key) == Some(PartitionState::Served)));
+    /// # assert_eq!(host.keys().count(), 2);
+    /// host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn step(
         &mut self,
         storage: &S,

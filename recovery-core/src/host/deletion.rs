@@ -18,6 +18,34 @@ impl<S: Storage> Host<S> {
     /// # Errors
     ///
     /// [`HostError`]; among them codes `partition-exists` and `incarnation-used`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::host::{Host, HostOptions};
+    /// # use recovery_core::observe::{Progress, Workspace};
+    /// # use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::host::{HostError, NewPartition, PartitionState};
+    /// use recovery_core::units::{Durability, Incarnation, Namespace};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut host = Host::new(HostOptions::new())?;
+    /// # while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// let new = NewPartition { namespace, incarnation, replicas: 1, durability };
+    /// host.create(&storage, &new)?;
+    /// // The record is durable; the directory is made by the next pass.
+    /// assert_eq!(host.state(namespace), Some(PartitionState::Created));
+    /// while host.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// assert_eq!(host.state(namespace), Some(PartitionState::Served));
+    /// // It is there once.
+    /// assert_eq!(host.create(&storage, &new).unwrap_err().code(), "partition-exists");
+    /// host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn create(&mut self, storage: &S, new: &NewPartition) -> Result<Key, HostError> {
         let NewPartition { namespace, incarnation, replicas, durability } = *new;
         if !namespace.is_packable() || replicas == 0 {

@@ -53,6 +53,45 @@ pub struct FenceTrim<S: Storage> {
 
 impl<S: Storage> FenceTrim<S> {
     /// A trimming to `limit` bytes; `None` unless the ledger says that the partition was stopped cleanly since.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::{BatchBuilder, Message, partition_components};
+    /// # use recovery_core::host::{Host, HostOptions, NewPartition};
+    /// # use recovery_core::observe::{Expectation, Observation, Progress, Workspace};
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// use recovery_core::host::{FENCE_BYTES_MAX, FenceTrim};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let mut host = Host::new(HostOptions::new())?;
+    /// # while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let (incarnation, durability) = (Incarnation::new(1), Durability::Synced);
+    /// # host.create(&storage, &NewPartition { namespace, incarnation, replicas: 1, durability })?;
+    /// # while host.reconcile(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let mut batch = Vec::new();
+    /// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// # builder.finish();
+    /// # host.produce(&storage, namespace, &batch, 2)?;
+    /// host.stop(&storage, namespace)?;
+    /// host.close(&storage);
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut observation = Observation::new(Expectation::of(namespace), &mut workspace);
+    /// # while observation.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let facts = observation.finish().facts;
+    /// // Behind a clean stop, whatever was set aside before has had its time.
+    /// let mut trim = FenceTrim::new(&facts, FENCE_BYTES_MAX).expect("it was stopped cleanly");
+    /// while trim.step(&storage, &partition, &mut workspace, 1024 * 1024)? == Progress::More {}
+    /// assert!(trim.deleted().is_empty(), "there are no copies here, let alone a gigabyte of them");
+    /// # partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(facts: &PartitionFacts, limit: Length) -> Option<Self> {
         let is_stopped = facts.ledger.known().is_some_and(|ledger| ledger.newest.kind.is_clean_stop());
         is_stopped.then(|| Self {

@@ -20,6 +20,25 @@ impl<S: Storage> Host<S> {
     /// # Panics
     ///
     /// If `limit` is below [`crate::observe::STEP_BYTES_MIN`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::host::{Host, HostEvent, HostOptions};
+    /// use recovery_core::observe::{Progress, Workspace};
+    /// use recovery_core::storage::os::OsStorage;
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// let storage = OsStorage::open(data.path())?;
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let mut host = Host::new(HostOptions::new())?;
+    /// // Between two slices, of a megabyte each, a server looks at what else there is to do.
+    /// while host.start(&storage, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// let events = host.take_events();
+    /// assert!(events.contains(&HostEvent::MetadataOpened { partitions: 0 }));
+    /// host.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn start(&mut self, storage: &S, workspace: &mut Workspace, limit: u64) -> Progress {
         match &mut self.metadata {
             Metadata::Closed => {

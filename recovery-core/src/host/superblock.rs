@@ -45,6 +45,31 @@ impl SuperblockWriter {
     /// # Errors
     ///
     /// As [`Storage::open`] and [`Storage::read`]; [`Errno::STALE`] if the slot is not what was found.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::host::SuperblockWriter;
+    /// use recovery_core::observe::{SuperblockIdentity, SuperblockState};
+    /// # use recovery_core::storage::Storage;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// use recovery_core::units::Offset;
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let directory = storage.root()?;
+    /// // Observation found no superblock, and the server knows which one it should be.
+    /// let (found, identity) = (SuperblockState::None, SuperblockIdentity { cluster: 7, replica: 0, replica_count: 1 });
+    /// let writer = SuperblockWriter::open(&storage, &directory, &found, Some(identity))?;
+    /// let mut writer = writer.expect("one is begun where the identity is known");
+    /// // From here on no message gets an offset below 1,000. The call has synced the slot and its name.
+    /// writer.advance(&storage, &directory, Offset::new(1_000))?;
+    /// assert_eq!(writer.frontier(), Offset::new(1_000));
+    /// // Without an identity none is begun.
+    /// assert!(SuperblockWriter::open(&storage, &directory, &found, None)?.is_none());
+    /// # storage.close_directory(directory);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open<S: Storage>(
         storage: &S,
         directory: &S::Directory,

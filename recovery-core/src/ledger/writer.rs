@@ -146,6 +146,48 @@ impl<S: Storage> LedgerWriter<S> {
     /// # Errors
     ///
     /// [`LedgerError::Io`], and [`LedgerError::SizeMismatch`] when the file is not as long as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::partition_components;
+    /// # use recovery_core::ledger::NewLedger;
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Durability, Incarnation, Namespace, SegmentStart};
+    /// use recovery_core::ledger::LedgerWriter;
+    /// use recovery_core::observe::{Expectation, Observation, Progress, Workspace};
+    /// use recovery_core::units::Offset;
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let new = NewLedger {
+    /// #     namespace,
+    /// #     incarnation: Incarnation::new(1),
+    /// #     durability: Durability::Synced,
+    /// #     epoch: 1,
+    /// #     generation: 0,
+    /// #     floor: SegmentStart::ZERO,
+    /// #     reserved_offset: Offset::new(1_000),
+    /// # };
+    /// # LedgerWriter::create(&storage, &partition.directory, &new)?.close(&storage);
+    /// // What a start has read goes on where it ended.
+    /// let mut workspace = Workspace::new(64 * 1024);
+    /// let mut observation = Observation::new(Expectation::of(namespace), &mut workspace);
+    /// while observation.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// let observed = observation.finish();
+    /// let facts = observed.facts.ledger.known().expect("its ledger says something");
+    /// assert_eq!((facts.next_slot, facts.newest.reserved_offset), (1, Offset::new(1_000)));
+    /// let mut ledger = LedgerWriter::open(&storage, &partition.directory, facts)?;
+    /// ledger.reserve(&storage, Offset::new(2_000))?;
+    /// ledger.sync(&storage)?;
+    /// ledger.close(&storage);
+    /// # partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open(storage: &S, directory: &S::Directory, facts: &LedgerFacts) -> Result<Self, LedgerError> {
         let name = FileName::ledger();
         let file = exact::uninterrupted(|| storage.open(directory, &name, Access::ReadWrite))

@@ -9,6 +9,28 @@ use super::StopDetail;
 ///
 /// Only ever asked after every checksum has passed, so that no verdict depends on the direction of a
 /// flipped bit (F29). The partition id comes first: offsets of another partition say nothing (F27).
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::format::{BatchBuilder, Message, stamp};
+/// use recovery_core::observe::{StopDetail, misplacement};
+/// use recovery_core::units::{Offset, PartitionId};
+///
+/// let mut bytes = Vec::new();
+/// let mut builder = BatchBuilder::begin(&mut bytes, 1);
+/// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+/// builder.finish();
+/// let (partition, base) = (PartitionId::new(3), Offset::new(41));
+/// let header = stamp(&mut bytes, partition, base, 2)?;
+/// assert_eq!(misplacement(&header, partition, base), None);
+/// // Two offsets lie between the end of the chain and this batch.
+/// assert_eq!(misplacement(&header, partition, Offset::new(39)), Some(StopDetail::Gap { found: base }));
+/// // What is of another partition is that first, wherever it lies.
+/// let foreign = misplacement(&header, PartitionId::new(4), Offset::new(39));
+/// assert_eq!(foreign, Some(StopDetail::Foreign { found: partition }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[inline]
 pub fn misplacement(header: &BatchHeader, partition: PartitionId, next: Offset) -> Option<StopDetail> {
     if header.partition_id != partition {

@@ -85,6 +85,44 @@ pub const HEADER_HASHED_BYTES_MAX: u64 =
 
 impl Verifier {
     /// A verifier to be used again and again through [`Verifier::begin`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{BATCH_HEADER_BYTES, BatchBuilder, BatchHeader, FRAME_HEADER_BYTES, Message};
+    /// use recovery_core::observe::{BadChecksum, Depth, StopDetail, Verifier, Want};
+    ///
+    /// /// How many messages have a delta that disagrees with their place, or what is wrong with the batch.
+    /// fn verify(verifier: &mut Verifier, batch: &[u8]) -> Result<u64, StopDetail> {
+    ///     let header = BatchHeader::read(batch.first_chunk().expect("a whole header"));
+    ///     verifier.begin(&header, Depth::Full)?;
+    ///     // Distances are in bytes from the first byte of the batch.
+    ///     let part = |at: u64, length: u64| &batch[at as usize..(at + length) as usize];
+    ///     loop {
+    ///         match verifier.want()? {
+    ///             Want::FrameHeader { at } => {
+    ///                 let frame = part(at, FRAME_HEADER_BYTES as u64).first_chunk().expect("a whole frame header");
+    ///                 verifier.take_frame_header(frame)?;
+    ///             }
+    ///             // Any number of bytes will do: here one at a time.
+    ///             Want::Body { at, .. } => drop(verifier.take_body(part(at, 1))),
+    ///             Want::Nothing => return verifier.finish(),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut batch = Vec::new();
+    /// let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// builder.finish();
+    /// let mut verifier = Verifier::new();
+    /// assert_eq!(verify(&mut verifier, &batch), Ok(0));
+    /// *batch.last_mut().expect("it has bytes") ^= 1;
+    /// let stop = verify(&mut verifier, &batch).expect_err("the payload is another one");
+    /// assert!(matches!(stop, StopDetail::BadChecksum(BadChecksum::Message { index: 0, .. })));
+    /// # assert!(batch.len() > BATCH_HEADER_BYTES);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         let header = BatchHeader::read(&[0; BATCH_HEADER_BYTES]);
         Self {

@@ -68,6 +68,45 @@ pub struct Reader {
 
 impl Reader {
     /// A reader.
+    ///
+    /// One serves as many partitions as there are: it holds nothing of them from one [`Reader::poll`] to the next.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::format::partition_components;
+    /// # use recovery_core::observe::{Expectation, Progress};
+    /// # use recovery_core::partition::{Adopted, PartitionOptions, Writer};
+    /// # use recovery_core::plan::PlanOptions;
+    /// # use recovery_core::recovery::{Mode, Recovery};
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Durability, Namespace};
+    /// use recovery_core::observe::Workspace;
+    /// use recovery_core::partition::{PollRequest, Polled, Reader};
+    /// use recovery_core::units::{Length, Offset};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let expectation = Expectation::of(namespace);
+    /// # let mut recovery = Recovery::new(expectation, Mode::Repair, PlanOptions::default(), &mut workspace);
+    /// # while recovery.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let recovered = recovery.finish();
+    /// # let adopted = Adopted::of(&recovered.facts, &recovered.verdict, &recovered.plan).expect("it is served");
+    /// # let options = PartitionOptions::new(Durability::Buffered, None);
+    /// # let writer = Writer::open(&storage, partition, adopted, recovered.ledger, options)?;
+    /// let (mut reader, mut polled) = (Reader::new(), Polled::default());
+    /// let request = PollRequest { from: Offset::ZERO, messages_max: 100, bytes_max: Length::new(1024 * 1024) };
+    /// // Nothing was written here yet: an answer without a batch, and no error.
+    /// reader.poll(&storage, writer.directory(), writer.chain(), &request, &mut workspace, &mut polled)?;
+    /// assert!(polled.is_empty());
+    /// # writer.close(&storage).close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self { verifier: Verifier::new() }
     }

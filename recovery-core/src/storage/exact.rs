@@ -28,6 +28,26 @@ pub fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, StorageError>) -> Re
 /// # Errors
 ///
 /// As [`Storage::read`].
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::storage::os::OsStorage;
+/// use recovery_core::storage::{Access, Name, Storage, exact};
+///
+/// # let data = tempfile::tempdir()?;
+/// # std::fs::write(data.path().join("a-file"), b"kept")?;
+/// let storage = OsStorage::open_read_only(data.path())?;
+/// let root = storage.root()?;
+/// let file = storage.open(&root, &Name::new(b"a-file").expect("one component"), Access::Read)?;
+/// // Fewer bytes than the buffer takes mean the end of the file, and nothing else.
+/// let mut buffer = [0; 100];
+/// assert_eq!(exact::read(&storage, &file, 1, &mut buffer)?, 3);
+/// assert_eq!(&buffer[..3], b"ept");
+/// storage.close(file);
+/// storage.close_directory(root);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read<S: Storage>(
     storage: &S,
     file: &S::File,
@@ -94,6 +114,27 @@ pub fn read_all<S: Storage>(
 ///
 /// As [`Storage::write`]; [`Errno::NO_SPACE`] if a call takes no byte at all. Some of the bytes may have
 /// been written then.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::storage::os::OsStorage;
+/// use recovery_core::storage::{Name, Storage, exact};
+///
+/// # let data = tempfile::tempdir()?;
+/// let storage = OsStorage::open(data.path())?;
+/// let root = storage.root()?;
+/// let name = Name::new(b"a-file").expect("one component");
+/// let file = storage.create(&root, &name)?;
+/// exact::write_all(&storage, &file, &name, 0, b"kept")?;
+/// assert_eq!(storage.length(&file)?, 4);
+/// // It is written, and not durable yet: the file, and then its name.
+/// storage.sync(&file)?;
+/// storage.sync_directory(&root)?;
+/// storage.close(file);
+/// storage.close_directory(root);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_all<S: Storage>(
     storage: &S,
     file: &S::File,

@@ -46,6 +46,45 @@ pub struct StorageSource<'a, S: Storage> {
 
 impl<'a, S: Storage> StorageSource<'a, S> {
     /// A source over what `offer` says of `partition`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use recovery_core::decide::decide;
+    /// # use recovery_core::format::partition_components;
+    /// # use recovery_core::observe::{Expectation, Observation, Progress, Workspace};
+    /// # use recovery_core::storage::PartitionDirectory;
+    /// # use recovery_core::storage::os::OsStorage;
+    /// # use recovery_core::units::{Incarnation, Namespace};
+    /// use recovery_core::transfer::{Offer, Source, SourceError, StorageSource};
+    /// use recovery_core::units::{Position, SegmentStart};
+    ///
+    /// # let data = tempfile::tempdir()?;
+    /// # std::fs::create_dir_all(data.path().join("streams/1/topics/1/partitions/0"))?;
+    /// # let mut batch = Vec::new();
+    /// # recovery_core::format::BatchBuilder::begin(&mut batch, 1).finish();
+    /// # let log = data.path().join("streams/1/topics/1/partitions/0/00000000000000000000.log");
+    /// # std::fs::write(log, [&batch[..], b"noise behind it"].concat())?;
+    /// # let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// # let storage = OsStorage::open_read_only(data.path())?;
+    /// # let partition = PartitionDirectory::open(&storage, &partition_components(namespace))?;
+    /// # let mut workspace = Workspace::new(64 * 1024);
+    /// # let expectation = Expectation { incarnation: Some(Incarnation::new(1)), ..Expectation::of(namespace) };
+    /// # let mut observation = Observation::new(expectation, &mut workspace);
+    /// # while observation.step(&storage, &partition, &mut workspace, 1024 * 1024) == Progress::More {}
+    /// # let facts = observation.finish().facts;
+    /// # let offer = Offer::of(&facts, &decide(&facts), Incarnation::new(1)).expect("it is served");
+    /// // The log holds a batch of 256 bytes, which is offered, and noise behind it, which is not.
+    /// let mut source = StorageSource::new(&storage, &partition, &offer);
+    /// let mut buffer = [0; 1_000];
+    /// assert_eq!(source.read(SegmentStart::ZERO, Position::ZERO, &mut buffer), Ok(256));
+    /// assert_eq!(source.read(SegmentStart::ZERO, Position::new(256), &mut buffer), Ok(0));
+    /// // No segment begins at offset 7.
+    /// assert_eq!(source.read(SegmentStart::new(7), Position::ZERO, &mut buffer), Err(SourceError::Gone));
+    /// source.close();
+    /// # partition.close(&storage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn new(storage: &'a S, partition: &'a PartitionDirectory<S>, offer: &'a Offer) -> Self {
         Self { storage, partition, offer, open: None }
     }

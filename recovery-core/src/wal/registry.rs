@@ -174,6 +174,29 @@ impl Registry {
     /// # Errors
     ///
     /// As [`Registry::check`]; nothing has changed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use recovery_core::format::{MetadataKind, MetadataRecord};
+    /// use recovery_core::units::{Durability, Incarnation, Namespace};
+    /// use recovery_core::wal::{Contradiction, Registry};
+    ///
+    /// let namespace = Namespace { stream: 1, topic: 1, partition: 0 };
+    /// let incarnation = Incarnation::new(1);
+    /// let record = |kind| MetadataRecord { kind, namespace, incarnation };
+    /// let created = record(MetadataKind::Created { replicas: 1, durability: Durability::Synced });
+    /// let mut registry = Registry::default();
+    /// registry.apply(&created)?;
+    /// registry.apply(&record(MetadataKind::Made))?;
+    /// assert_eq!(registry.target(namespace).map(|key| key.incarnation), Some(incarnation));
+    /// // Once it is deleted, its incarnation is never used again (F63).
+    /// registry.apply(&record(MetadataKind::Deleting))?;
+    /// registry.apply(&record(MetadataKind::Deleted))?;
+    /// let used = Contradiction::IncarnationUsed { namespace, incarnation, newest: incarnation };
+    /// assert_eq!(registry.apply(&created), Err(used));
+    /// # Ok::<(), Contradiction>(())
+    /// ```
     pub fn apply(&mut self, record: &MetadataRecord) -> Result<(), Contradiction> {
         self.check(record)?;
         let MetadataRecord { kind, namespace, incarnation } = *record;

@@ -207,6 +207,61 @@ fn every_module_that_the_library_shows_has_an_example_that_runs() {
     check(&bare.map(|module| format!("{module}: no example")).collect::<Vec<_>>());
 }
 
+/// The paths that a library names on its page as its entry points.
+fn entry_points(member: &str) -> Vec<String> {
+    let page = read(&format!("{member}/src/lib.rs"));
+    let behind = page.lines().skip_while(|line| *line != "//! # Entry points");
+    let list: String = behind.take_while(|line| line.starts_with("//!")).collect();
+    let links = list.split("[`").skip(1).filter_map(|rest| Some(rest.split_once("`]")?.0));
+    links.map(|link| link.trim_end_matches("()").to_owned()).collect()
+}
+
+/// Whether a file has the function, of that type if it is one's, with an example in front of it.
+fn has_example(source: &Source, owner: Option<&str>, function: &str) -> bool {
+    let (mut block, mut example) = ("", false);
+    for line in source.text.lines() {
+        let code = line.trim_start();
+        if line.starts_with("impl") {
+            block = line;
+        }
+        let rest = code.strip_prefix("pub fn ").or_else(|| code.strip_prefix("pub const fn "));
+        let is_it = rest
+            .and_then(|rest| rest.strip_prefix(function))
+            .is_some_and(|rest| rest.starts_with(['(', '<']));
+        let is_owned = owner.map_or(line == code, |owner| line != code && block.contains(owner));
+        if is_it && is_owned {
+            return example;
+        }
+        example =
+            code == "/// # Examples" || (example && (code.starts_with("///") || code.starts_with("#[")));
+    }
+    false
+}
+
+#[test]
+fn every_entry_point_that_a_library_names_has_an_example_that_runs() {
+    let sources = sources();
+    let mut complaints = Vec::new();
+    for member in ["recovery-core", "sim"] {
+        let paths = entry_points(member);
+        assert!(paths.len() > 30, "the entry points of {member} were found");
+        for path in paths {
+            let parts: Vec<&str> = path.split("::").collect();
+            let [module, between @ .., function] = &parts[..] else {
+                panic!("{path} is a path below a module")
+            };
+            let owner = between.last().copied().filter(|part| part.starts_with(char::is_uppercase));
+            let (file, folder) = (format!("{member}/src/{module}.rs"), format!("{member}/src/{module}/"));
+            let mut files =
+                sources.iter().filter(|source| source.path == file || source.path.starts_with(&folder));
+            if !files.any(|source| has_example(source, owner, function)) {
+                complaints.push(format!("{member}: {path} has no example"));
+            }
+        }
+    }
+    check(&complaints);
+}
+
 #[test]
 fn every_member_takes_the_lints_of_the_workspace() {
     assert!(read("Cargo.toml").contains("unsafe_code = \"forbid\""));

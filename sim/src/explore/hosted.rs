@@ -102,6 +102,19 @@ pub struct Explored {
 
 /// Goes through every sequence of up to `length` events from a start. Each new state is also let come to its end, so
 /// that what must follow does. Once `interrupted` is set no sequence is begun.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+///
+/// use sim::explore::{EVENTS, HostStart, explore_host};
+///
+/// // Every single event behind the start of a host that refuses its partition.
+/// let explored = explore_host(HostStart::Refused, 1, &AtomicBool::new(false));
+/// assert_eq!(explored.sequences, EVENTS.len() as u64);
+/// assert!(explored.failures.is_empty() && explored.states <= explored.sequences);
+/// ```
 pub fn explore_host(start: HostStart, length: u32, interrupted: &AtomicBool) -> Explored {
     explore(start, length, true, interrupted)
 }

@@ -17,6 +17,33 @@ use crate::schedule::Schedule;
 use crate::world::Arena;
 
 /// Sweeps over schedules. Once `interrupted` is set no world is begun.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+///
+/// use sim::explore::{Kind, Request, sweep};
+/// use sim::schedule::parse;
+///
+/// let text = r#"
+/// scenario "one batch" version=1
+/// world filesystem="adversarial" regime="legal" {
+///     partition "1/1/0" durability="buffered" ledger=#false
+/// }
+/// steps {
+///     append "1/1/0" batch=0
+///     flush "1/1/0"
+/// }
+/// "#;
+/// let schedule = parse("one.kdl", text)?.schedule;
+/// // A crash at each of its storage calls, once; at most 10,000 worlds.
+/// let request = Request { kinds: vec![Kind::Crash], depth: 1, runs: 10_000, jobs: 1, keeps_equal: false };
+/// let summary = sweep(&[schedule], &request, &AtomicBool::new(false));
+/// assert!(summary.is_complete() && summary.runs > 0);
+/// assert_eq!(summary.failures, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn sweep(subjects: &[Schedule], request: &Request, interrupted: &AtomicBool) -> Summary {
     let plains: Vec<Schedule> = subjects.iter().map(plain).collect();
     let budget = AtomicU64::new(request.runs);

@@ -18,6 +18,60 @@ use crate::run::tally::Tally;
 use crate::world::meter::{Meter, Phase};
 
 /// What is wrong with a start, if anything is.
+///
+/// The rules are those of DESIGN section 9; each violation names its check.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::decide::decide;
+/// use recovery_core::observe::{Expectation, PartitionFacts};
+/// use recovery_core::plan::Plan;
+/// use recovery_core::units::Namespace;
+/// use sim::oracle::boot_view::BootView;
+/// use sim::oracle::judge::judge;
+/// use sim::oracle::truth::Truth;
+/// use sim::oracle::{Check, PartitionImage};
+/// use sim::world::meter::Meter;
+///
+/// // A start that finds an empty directory and serves it; no call of it failed, and nothing was done.
+/// let expectation = Expectation::of(Namespace { stream: 1, topic: 1, partition: 0 });
+/// let facts = PartitionFacts::of_nothing(expectation);
+/// let (verdict, plan, image) = (decide(&facts), Plan::default(), PartitionImage::default());
+/// let truth = Truth::default();
+/// let view = BootView {
+///     has_ledger: false,
+///     is_calm: true,
+///     is_disturbed: false,
+///     writes_land: true,
+///     lies_at_most_once: true,
+///     failed_to_act: false,
+///     sees_truth: true,
+///     expectation,
+///     before: Some(&image),
+///     judged: Some(&image),
+///     after: &image,
+///     forgotten: &[],
+///     facts: &facts,
+///     verdict: &verdict,
+///     plan: &plan,
+///     is_open: true,
+///     cursor: None,
+///     settling_changes: 0,
+///     steps: 1,
+///     bytes_read: 0,
+///     // Bytes of a step, and of the window over a log.
+///     limits: (1024 * 1024, 64 * 1024),
+///     truth: &truth,
+/// };
+/// assert_eq!(judge(&view, &mut Meter::OFF), []);
+///
+/// // The same start, if a batch was promised there.
+/// let mut promised = Truth::default();
+/// promised.invent_promise();
+/// let violations = judge(&BootView { truth: &promised, ..view }, &mut Meter::OFF);
+/// assert_eq!(violations.iter().map(|violation| violation.check).collect::<Vec<_>>(), [Check::I05]);
+/// ```
 pub fn judge(view: &BootView<'_>, meter: &mut Meter) -> Vec<Violation> {
     let mut violations = Vec::new();
     // A write that the disk puts elsewhere destroys what nobody asked it to.

@@ -12,6 +12,44 @@ use crate::exit::Exit;
 use crate::run::planted::PlantedFate;
 
 /// One line a group, one a scenario that failed, and one for everything else that fails the run.
+///
+/// # Examples
+///
+/// ```
+/// # use sim::oracle::sample::Checks;
+/// # use sim::run::parallel::Seeds;
+/// # use sim::run::session::Request;
+/// # use sim::schedule::generate::{Knobs, SizeKnob};
+/// # use sim::schedule::token::Commit;
+/// use sim::report::annotations::annotations;
+/// use sim::report::lines::StartedLine;
+/// use sim::report::whole::Whole;
+/// use sim::run::planted::{Planted, PlantedFate};
+/// use sim::run::session::Summary;
+///
+/// # let request = Request {
+/// #     profile: "default",
+/// #     knobs: Knobs { size: SizeKnob::Small, ..Knobs::default() },
+/// #     seeds: Seeds::all(1, 4),
+/// #     seconds: None,
+/// #     failures: None,
+/// #     per_group: 1,
+/// #     require_reach: false,
+/// #     jobs: 1,
+/// #     commit: Commit::Unknown,
+/// #     image: None,
+/// #     checks: Checks::Default,
+/// #     subject: None,
+/// # };
+/// let planted = Planted { fate: PlantedFate::Found, group: None };
+/// let summary = Summary { seeds: 4, planted, ..Summary::default() };
+/// let whole = Whole::of(StartedLine::of(&request), None, Vec::new(), summary);
+/// // Nothing is wrong, so nothing is said.
+/// assert_eq!(annotations(&whole), "");
+/// let silent = Planted { fate: PlantedFate::Silent, group: None };
+/// let whole = Whole { summary: Summary { planted: silent, ..whole.summary.clone() }, ..whole };
+/// assert!(annotations(&whole).starts_with("::error title=sim the harness is not alive::"));
+/// ```
 #[must_use]
 pub fn annotations(whole: &Whole) -> String {
     let mut text = String::new();

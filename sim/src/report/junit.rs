@@ -19,6 +19,42 @@ use crate::run::session::{Group, Summary};
 /// # Panics
 ///
 /// Never: a document in memory can be written.
+///
+/// # Examples
+///
+/// ```
+/// # use sim::oracle::sample::Checks;
+/// # use sim::run::parallel::Seeds;
+/// # use sim::run::session::Request;
+/// # use sim::schedule::generate::{Knobs, SizeKnob};
+/// # use sim::schedule::token::Commit;
+/// use sim::report::junit::document;
+/// use sim::report::lines::StartedLine;
+/// use sim::report::whole::Whole;
+/// use sim::run::planted::{Planted, PlantedFate};
+/// use sim::run::session::Summary;
+///
+/// # let request = Request {
+/// #     profile: "default",
+/// #     knobs: Knobs { size: SizeKnob::Small, ..Knobs::default() },
+/// #     seeds: Seeds::all(1, 4),
+/// #     seconds: None,
+/// #     failures: None,
+/// #     per_group: 1,
+/// #     require_reach: false,
+/// #     jobs: 1,
+/// #     commit: Commit::Unknown,
+/// #     image: None,
+/// #     checks: Checks::Default,
+/// #     subject: None,
+/// # };
+/// let planted = Planted { fate: PlantedFate::Found, group: None };
+/// let summary = Summary { seeds: 4, planted, ..Summary::default() };
+/// let whole = Whole::of(StartedLine::of(&request), None, Vec::new(), summary);
+/// // A test for each check, and none of them failed.
+/// let document = document(&whole);
+/// assert!(document.contains("<testsuite name=\"checks\"") && !document.contains("<failure"));
+/// ```
 #[must_use]
 pub fn document(whole: &Whole) -> String {
     let mut report = Report::new("sim");

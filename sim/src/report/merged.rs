@@ -62,6 +62,49 @@ pub struct Merged {
 /// # Errors
 ///
 /// When they are not shards of one run.
+///
+/// # Examples
+///
+/// ```
+/// # use sim::oracle::sample::Checks;
+/// # use sim::run::parallel::Seeds;
+/// # use sim::run::session::Request;
+/// # use sim::schedule::generate::{Knobs, SizeKnob};
+/// # use sim::schedule::token::Commit;
+/// use sim::exit::Exit;
+/// use sim::report::lines::{Section, StartedLine};
+/// use sim::report::merged::{MergeError, merged};
+///
+/// # let request = Request {
+/// #     profile: "default",
+/// #     knobs: Knobs { size: SizeKnob::Small, ..Knobs::default() },
+/// #     seeds: Seeds::all(1, 4),
+/// #     seconds: None,
+/// #     failures: None,
+/// #     per_group: 1,
+/// #     require_reach: false,
+/// #     jobs: 1,
+/// #     commit: Commit::Unknown,
+/// #     image: None,
+/// #     checks: Checks::Default,
+/// #     subject: None,
+/// # };
+/// // Two of three shards of one run, which were killed before they said how they ended.
+/// let shard = |shard| {
+///     let seeds = Seeds { shard, shards: 3, ..request.seeds };
+///     let started = StartedLine::of(&Request { seeds, ..request });
+///     Section { started, planted: None, failures: Vec::new(), reach: Vec::new(), summary: None }
+/// };
+/// let found = merged(vec![shard(3), shard(1)])?;
+/// assert_eq!(found.whole.summary.shards_missing, [1, 2, 3]);
+/// assert_eq!(found.whole.exit, Exit::Nothing);
+///
+/// let other = StartedLine::of(&Request { seeds: Seeds { shards: 3, from: 99, ..request.seeds }, ..request });
+/// let of_another_run = Section { started: other, ..shard(2) };
+/// let error = merged(vec![shard(1), of_another_run]).unwrap_err();
+/// assert!(matches!(error, MergeError::TwoRuns { field: "from_seed", .. }));
+/// # Ok::<(), MergeError>(())
+/// ```
 pub fn merged(mut sections: Vec<Section>) -> Result<Merged, MergeError> {
     // Whatever is taken where two would do is the same in any order.
     sections.sort_by_cached_key(|section| (section.started.shard.index, rank(section)));

@@ -21,6 +21,18 @@ pub fn schedule_of_bytes(input: &[u8]) -> (Schedule, Sample) {
 }
 
 /// Runs the world that bytes spell.
+///
+/// # Examples
+///
+/// ```
+/// use sim::run::fuzzed::run_bytes;
+/// use sim::world::Arena;
+///
+/// let outcome = run_bytes(&mut Arena::new(), b"any bytes whatsoever");
+/// assert_eq!((outcome.failures.len(), outcome.tally.worlds), (0, 1));
+/// // The same bytes are the same world, whatever memory it runs in.
+/// assert_eq!(run_bytes(&mut Arena::new(), b"any bytes whatsoever").digest, outcome.digest);
+/// ```
 pub fn run_bytes(arena: &mut Arena, input: &[u8]) -> Outcome {
     let (schedule, sample) = schedule_of_bytes(input);
     run_schedule(arena, &schedule, sample)
@@ -31,6 +43,19 @@ pub fn run_bytes(arena: &mut Arena, input: &[u8]) -> Outcome {
 /// # Panics
 ///
 /// If a check fails in it; the schedule is printed, and replays.
+///
+/// # Examples
+///
+/// ```
+/// use sim::run::fuzzed::{check_bytes, schedule_of_bytes};
+///
+/// // What a fuzz target calls with each input: it returns, or panics with the schedule.
+/// check_bytes(b"any bytes whatsoever");
+/// // An input without bytes is the simplest schedule that there is.
+/// check_bytes(&[]);
+/// let (simplest, _) = schedule_of_bytes(&[]);
+/// assert!(simplest.first_illegal().is_none());
+/// ```
 pub fn check_bytes(input: &[u8]) {
     let outcome = run_bytes(&mut Arena::new(), input);
     if let Some(failure) = outcome.failures.first() {

@@ -90,6 +90,29 @@ impl Known {
     /// # Errors
     ///
     /// When the file is not as `docs/scaling.md` describes it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::run::known::{Known, KnownError};
+    ///
+    /// let text = r#"
+    ///     [[group]]
+    ///     id = "I06.decide.bit-flip+noise"
+    ///     reason = "the fix waits for the next format"
+    ///     first_seen = "9f3c2a1b"
+    ///     until = "0123abcd"
+    /// "#;
+    /// let known = Known::read(text, &|_commit| false)?;
+    /// assert!(known.contains("I06.decide.bit-flip+noise"));
+    /// // Once the tree holds the commit that ends it, it counts as new again.
+    /// let known = Known::read(text, &|commit| commit == "0123abcd")?;
+    /// assert!(!known.contains("I06.decide.bit-flip+noise"));
+    /// // A group without a reason is none.
+    /// let error = Known::read(&text.replace("the fix waits for the next format", " "), &|_| false).unwrap_err();
+    /// assert!(matches!(error, KnownError::NoReason { .. }));
+    /// # Ok::<(), KnownError>(())
+    /// ```
     pub fn read(text: &str, holds: &dyn Fn(&str) -> bool) -> Result<Self, KnownError> {
         let page: Page = toml::from_str(text)?;
         let mut groups = BTreeMap::new();

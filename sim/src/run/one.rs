@@ -76,6 +76,37 @@ pub fn run_seed(arena: &mut Arena, seed: u64, knobs: Knobs, checks: Checks) -> O
 
 /// Runs one schedule, and again as its sample says; every failure is run again, and compared with itself
 /// short of each of its faults.
+///
+/// # Examples
+///
+/// ```
+/// use sim::oracle::sample::Sample;
+/// use sim::run::one::run_checked;
+/// use sim::schedule::parse;
+/// use sim::world::Arena;
+///
+/// let text = r#"
+/// scenario "a flipped bit in what was acknowledged" version=1
+/// world filesystem="xfs" regime="unlimited" {
+///     partition "1/1/0" durability="synced"
+/// }
+/// steps {
+///     append "1/1/0" batch=0 count=3
+///     flush "1/1/0"
+///     crash "process"
+///     fault "bit-flip" "1/1/0" batch=1 field="frame.0.payload" bit=3
+///     start
+/// }
+/// "#;
+/// let schedule = parse("flip.kdl", text)?.schedule;
+/// let outcome = run_checked(&mut Arena::new(), &schedule, Sample::EVERYTHING);
+/// // The core refuses it, as it must, so no check fails; and short of the flip the world ends otherwise.
+/// assert_eq!(outcome.failures, []);
+/// assert_eq!(outcome.tally.verdicts.get("lost-durable"), Some(&1));
+/// assert_eq!(outcome.tally.faults["bit-flip"].decisive, 1);
+/// assert!(outcome.is_rerun);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn run_checked(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
     let mut outcome = run_schedule(arena, schedule, sample);
     outcome.tally.pair();
@@ -108,6 +139,37 @@ pub(crate) fn hold_to_second_run(outcome: &mut Outcome, again: &Outcome) -> bool
 }
 
 /// Runs one schedule once; a panic in it is a failure of the check `panic`.
+///
+/// # Examples
+///
+/// ```
+/// use sim::oracle::Check;
+/// use sim::oracle::sample::Sample;
+/// use sim::run::one::run_schedule;
+/// use sim::schedule::parse;
+/// use sim::world::Arena;
+///
+/// let text = r#"
+/// scenario "a flipped bit in what was acknowledged" version=1
+/// world filesystem="xfs" regime="unlimited" {
+///     partition "1/1/0" durability="synced"
+/// }
+/// steps {
+///     append "1/1/0" batch=0 count=3
+///     flush "1/1/0"
+///     crash "process"
+///     fault "bit-flip" "1/1/0" batch=1 field="frame.0.payload" bit=3
+///     start
+///     expect "1/1/0" disposition="serve"
+/// }
+/// "#;
+/// let schedule = parse("flip.kdl", text)?.schedule;
+/// let outcome = run_schedule(&mut Arena::new(), &schedule, Sample::EVERYTHING);
+/// // What the story expects of the start is wrong. Steps are counted from 0.
+/// let failure = outcome.failures.first().expect("it is refused");
+/// assert_eq!((failure.violation.check, failure.step), (Check::Expect, 5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn run_schedule(arena: &mut Arena, schedule: &Schedule, sample: Sample) -> Outcome {
     run_watched(arena, schedule, Watch::of(sample))
 }

@@ -55,6 +55,18 @@ pub fn profiles() -> &'static [Profile] {
 }
 
 /// The profile of a name.
+///
+/// # Examples
+///
+/// ```
+/// use sim::run::profile::{FirstSeed, named};
+///
+/// let profile = named("pr").expect("a profile of that name");
+/// // A change is judged by the seeds of its commit, within a minute.
+/// assert_eq!(profile.from, FirstSeed::Commit);
+/// assert!(profile.seconds.is_some_and(|seconds| seconds <= 60));
+/// assert_eq!(named("no such profile"), None);
+/// ```
 pub fn named(name: &str) -> Option<&'static Profile> {
     profiles().iter().find(|profile| profile.name == name)
 }

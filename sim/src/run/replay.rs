@@ -105,6 +105,44 @@ pub fn narrowed(schedule: &Schedule, faults: &[String]) -> Result<Schedule, Stri
 
 /// Runs a schedule, up to the end of a step if one is asked for, and again on the memory that it leaves
 /// behind, and without each of its faults; then says why it failed.
+///
+/// # Examples
+///
+/// ```
+/// use sim::oracle::sample::Sample;
+/// use sim::run::replay::{Expected, Reproduced, replay};
+/// use sim::schedule::parse;
+///
+/// let text = r#"
+/// scenario "a flipped bit in what was acknowledged" version=1
+/// world filesystem="xfs" regime="unlimited" {
+///     partition "1/1/0" durability="synced"
+/// }
+/// steps {
+///     append "1/1/0" batch=0 count=3
+///     flush "1/1/0"
+///     crash "process"
+///     fault "bit-flip" "1/1/0" batch=1 field="frame.0.payload" bit=3
+///     start
+///     expect "1/1/0" disposition="serve"
+/// }
+/// "#;
+/// let schedule = parse("flip.kdl", text)?.schedule;
+/// // What is known of it: the check that failed.
+/// let expected = Expected { check: Some("expect".to_owned()), ..Expected::default() };
+/// let replayed = replay(schedule, (Sample::EVERYTHING, None), &expected, None);
+/// assert_eq!(replayed.reproduced(&expected), Reproduced::Yes);
+/// assert_eq!(replayed.difference, None, "a second run went as the first");
+/// // Without the flip the partition is served, and the story holds.
+/// let culprits: Vec<&str> = replayed
+///     .counterfactuals
+///     .iter()
+///     .filter(|without| without.is_culprit)
+///     .map(|without| without.suspect.kind.code())
+///     .collect();
+/// assert_eq!(culprits, ["bit-flip"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn replay(
     schedule: Schedule,
     (sample, until): (Sample, Option<u32>),
@@ -124,6 +162,23 @@ pub fn replay(
 
 /// Runs a schedule, and again on the memory that it leaves behind: the world, where the second run parted
 /// from it, and whether a panic of the harness itself ended it.
+///
+/// # Examples
+///
+/// ```
+/// use sim::oracle::sample::Sample;
+/// use sim::run::replay::twice;
+/// use sim::schedule::generate::{Knobs, SizeKnob, generate_seed};
+/// use sim::world::{Arena, Watch};
+///
+/// let schedule = generate_seed(7, Knobs { size: SizeKnob::Small, ..Knobs::default() });
+/// let (report, difference, is_harness_bug) =
+///     twice(&schedule, &mut Arena::new(), Watch::of(Sample::EVERYTHING));
+/// assert_eq!((report.failures.len(), difference, is_harness_bug), (0, None, false));
+/// // Each event belongs to a step, and the last one to the last step of the schedule.
+/// let last = report.events.last().expect("something happened");
+/// assert_eq!(last.step as usize, schedule.steps.len() - 1);
+/// ```
 pub fn twice(schedule: &Schedule, arena: &mut Arena, watch: Watch) -> (Report, Option<Difference>, bool) {
     let (mut report, is_harness_bug) = watched(schedule, arena, watch);
     let (again, _) = watched(schedule, arena, watch);

@@ -239,6 +239,60 @@ pub trait Listener {
 
 /// Runs the seeds. Once `interrupted` is set no seed is begun. What `summary` holds was run before: those
 /// seeds are not run again, and that time counts.
+///
+/// # Panics
+///
+/// If there is no temporary directory to try another program in.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+///
+/// use sim::oracle::sample::Checks;
+/// use sim::run::known::Known;
+/// use sim::run::parallel::Seeds;
+/// use sim::run::session::{FailedSeed, Listener, Request, Summary, run_session};
+/// use sim::schedule::generate::{Knobs, SizeKnob};
+/// use sim::schedule::token::Commit;
+///
+/// /// Counts what it hears.
+/// struct Count(u64);
+///
+/// impl Listener for Count {
+///     fn failed(&mut self, _failed: &FailedSeed<'_>) {
+///         self.0 += 1;
+///     }
+///
+///     fn progress(&mut self, _summary: &Summary) {}
+/// }
+///
+/// // Four seeds from 1 on; no limit in seconds, nor of failures.
+/// let request = Request {
+///     profile: "default",
+///     knobs: Knobs { size: SizeKnob::Small, ..Knobs::default() },
+///     seeds: Seeds::all(1, 4),
+///     seconds: None,
+///     failures: None,
+///     per_group: 1,
+///     require_reach: false,
+///     jobs: 1,
+///     commit: Commit::Unknown,
+///     image: None,
+///     checks: Checks::Default,
+///     subject: None,
+/// };
+/// let (interrupted, mut count) = (AtomicBool::new(false), Count(0));
+/// let mut run = |request: &Request, before: Summary| {
+///     run_session(request, &Known::default(), before, &interrupted, &mut count)
+/// };
+/// let summary = run(&request, Summary::default());
+/// assert_eq!((summary.seeds, summary.failures), (4, 0));
+/// // Neither threads nor where it was interrupted change anything.
+/// let two = run(&Request { seeds: Seeds::all(1, 2), jobs: 2, ..request }, Summary::default());
+/// assert_eq!(run(&request, two).digest, summary.digest);
+/// assert_eq!(count.0, 0);
+/// ```
 #[expect(clippy::disallowed_types, reason = "how long a run may take is asked of the clock; no verdict is")]
 pub fn run_session(
     request: &Request,

@@ -49,12 +49,35 @@ const SEEDS: [Part; 2] = [
 ];
 
 /// Every part, in the order in which they run.
+///
+/// # Examples
+///
+/// ```
+/// use sim::self_check::parts;
+///
+/// // A part for each check of the oracle, among others; planted bugs die by these names.
+/// let names: Vec<&str> = parts().map(|part| part.name).collect();
+/// assert_eq!(names.first(), Some(&"litmus"));
+/// assert!(["I05", "conformance", "determinism"].iter().all(|name| names.contains(name)));
+/// ```
 pub fn parts() -> impl Iterator<Item = Part> {
     DISK.into_iter().chain(specimens::PARTS).chain(SEEDS)
 }
 
 impl Part {
     /// Runs the part. A panic in it is a finding like any other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::self_check::parts;
+    ///
+    /// let part = parts().find(|part| part.name == "I09").expect("a part for that check");
+    /// let result = part.run();
+    /// assert_eq!(result.claim, "a second recovery that does something is seen");
+    /// // What was looked at; or what is wrong, as an error.
+    /// assert!(result.finding.is_ok());
+    /// ```
     pub fn run(&self) -> PartResult {
         let finding = match catch(self.run) {
             Ok(finding) => finding,

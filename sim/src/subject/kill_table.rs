@@ -128,6 +128,20 @@ impl KillTable {
     /// # Errors
     ///
     /// When a line is none of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::subject::kill_table::KillTable;
+    ///
+    /// let text = "id\ttarget\tfindings\tstatus\tkilled_by\thow\tseeds\tscenarios\n\
+    ///             cut-before-copy\tcore\tN12\tkilled\tI02\tseed\t17\ta.kdl,b.kdl\n";
+    /// let table = KillTable::read(text)?;
+    /// let row = table.row("cut-before-copy").expect("a row of that name");
+    /// assert_eq!((row.is_killed(), row.seeds, row.scenarios.len()), (true, Some(17), 2));
+    /// assert_eq!(table.print(), text);
+    /// # Ok::<(), sim::subject::kill_table::TableError>(())
+    /// ```
     pub fn read(text: &str) -> Result<Self, TableError> {
         let mut lines = text.lines().enumerate();
         if lines.next().is_none_or(|(_, line)| line.split('\t').ne(COLUMNS)) {

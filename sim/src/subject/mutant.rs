@@ -172,6 +172,22 @@ impl Replacement {
     /// # Errors
     ///
     /// When the text does not stand there exactly once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::subject::mutant::{Replacement, Stale};
+    ///
+    /// let bug = Replacement {
+    ///     file: "plan/build.rs".to_owned(),
+    ///     find: "save();\ncut();".to_owned(),
+    ///     with: "cut();\nsave();".to_owned(),
+    /// };
+    /// let planted = bug.apply("fn repair() {\n    save();\n    cut();\n}\n");
+    /// assert_eq!(planted.as_deref(), Ok("fn repair() {\ncut();\nsave();\n}\n"));
+    /// // Where the text is gone, the bug says nothing about the sources any more.
+    /// assert_eq!(bug.apply("fn repair() {}\n"), Err(Stale { occurrences: 0 }));
+    /// ```
     pub fn apply(&self, source: &str) -> Result<String, Stale> {
         let wanted: Vec<&str> = self.find.lines().map(str::trim_start).collect();
         let lines: Vec<&str> = source.lines().collect();

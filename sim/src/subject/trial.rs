@@ -45,6 +45,21 @@ steps {
 /// # Panics
 ///
 /// If there is no temporary directory to try it in.
+///
+/// # Examples
+///
+/// ```
+/// use sim::subject::program::Program;
+/// use sim::subject::trial::probe;
+///
+/// // A program that refuses whatever it is given, says so, and ends with the status of a refusal: that is a verdict.
+/// let program: Program = r#"exec:sh -c 'echo "$0"; exit 20' '{"disposition": "refuse"}'"#.parse()?;
+/// probe(&program)?;
+/// // One that says nothing gives none.
+/// let silent: Program = "exec:true".parse()?;
+/// assert_eq!(probe(&silent).unwrap_err().code(), "no-verdict");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn probe(program: &Program) -> Result<(), ProgramFault> {
     let schedule = parse("healthy.kdl", HEALTHY).expect("the text reads").schedule;
     let last = u32::try_from(schedule.steps.len()).expect("a schedule is short") - 1;
@@ -79,6 +94,17 @@ impl Trial {
     /// # Errors
     ///
     /// When no temporary directory can be made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::subject::trial::Trial;
+    ///
+    /// // The command is run with a partition directory as its last argument, and what is in braces is filled in.
+    /// let trial = Trial::new("exec:recover apply --json --durability {durability}".parse()?)?;
+    /// assert!(trial.program().is_told_durability());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(program: Program) -> std::io::Result<Self> {
         Ok(Self { program, scratch: tempfile::tempdir()? })
     }
@@ -94,6 +120,44 @@ impl Trial {
     /// # Panics
     ///
     /// If the temporary directory takes no file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use sim::oracle::Check;
+    /// use sim::oracle::sample::Sample;
+    /// use sim::schedule::parse;
+    /// use sim::subject::trial::Trial;
+    /// use sim::world::{Arena, FrozenPartition, Watch, freeze};
+    ///
+    /// let text = r#"
+    /// scenario "a start behind a crash" version=1
+    /// world filesystem="ext4-ordered" regime="legal" {
+    ///     partition "1/1/0" durability="synced"
+    /// }
+    /// steps {
+    ///     append "1/1/0" batch=0 count=3
+    ///     flush "1/1/0"
+    ///     crash "process"
+    ///     start
+    /// }
+    /// "#;
+    /// let schedule = parse("crash.kdl", text)?.schedule;
+    /// // What the start finds, which is step 3, counted from 0, and what is owed it.
+    /// let nodes = freeze(&schedule, &mut Arena::new(), 3, Watch::of(Sample::EVERYTHING));
+    /// let FrozenPartition { components, case } = &nodes[0].cases[0];
+    ///
+    /// // A program that refuses everything, beside a core that serves and changes nothing.
+    /// let trial = Trial::new(r#"exec:sh -c 'echo "$0"; exit 20' '{"disposition": "refuse"}'"#.parse()?)?;
+    /// let linked = (json!({"disposition": "serve", "reason": null}), case.before.clone());
+    /// let tried = trial.start(case, components, &linked);
+    /// // Nothing but a crash happened to a partition with a ledger: to refuse it is wrong.
+    /// let (violation, said) = &tried.violations[0];
+    /// assert_eq!((violation.check, said.as_deref()), (Check::I13, Some("refuse")));
+    /// assert_eq!(tried.difference.as_deref(), Some(r#"disposition is "refuse", and "serve" by the linked core"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn start(&self, case: &Case, components: &[Name; 6], linked: &(Json, PartitionImage)) -> Tried {
         let root = self.scratch.path().join("data");
         clear(&root);

@@ -40,6 +40,22 @@ pub struct Arena {
 
 impl Arena {
     /// Memory that has not held a world yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::oracle::sample::Checks;
+    /// use sim::run::one::run_seed;
+    /// use sim::schedule::generate::{Knobs, SizeKnob};
+    /// use sim::world::Arena;
+    ///
+    /// let knobs = Knobs { size: SizeKnob::Small, ..Knobs::default() };
+    /// let mut arena = Arena::new();
+    /// let digests: Vec<u64> =
+    ///     (1..4).map(|seed| run_seed(&mut arena, seed, knobs, Checks::Default).digest).collect();
+    /// // Nothing of a world shows in the ones that follow it on the same memory.
+    /// assert_eq!(digests[2], run_seed(&mut Arena::new(), 3, knobs, Checks::Default).digest);
+    /// ```
     pub fn new() -> Self {
         Self {
             disk: None,

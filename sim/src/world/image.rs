@@ -35,6 +35,28 @@ impl WorldImage {
     /// # Errors
     ///
     /// When it cannot be read, or holds no segment; the text is for a person.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use sim::world::WorldImage;
+    ///
+    /// # use recovery_core::format::{BatchBuilder, Message};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let mut batch = Vec::new();
+    /// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+    /// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+    /// # builder.finish();
+    /// # std::fs::write(directory.path().join("00000000000000000000.log"), &batch)?;
+    /// // A partition directory with one log, which holds one batch of one message.
+    /// let image = WorldImage::read(directory.path())?;
+    /// let partition = &image.shape().partitions[0];
+    /// assert_eq!((partition.segments[0].batches.len(), partition.next_offset), (1, 1));
+    /// // One without a segment is no partition.
+    /// let empty = tempfile::tempdir()?;
+    /// assert!(WorldImage::read(empty.path()).unwrap_err().ends_with("holds no partition with a segment"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read(directory: &Path) -> Result<Self, String> {
         let shown = directory.display();
         let directory = fs::canonicalize(directory).map_err(|error| format!("{shown}: {error}"))?;

@@ -52,6 +52,17 @@ pub enum Difference {
 /// # Errors
 ///
 /// The first difference.
+///
+/// # Examples
+///
+/// ```
+/// use sim::disk::conformance::compare;
+///
+/// let directory = tempfile::tempdir()?;
+/// // One program, drawn from seed 7, on both disks.
+/// compare(directory.path(), 7)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn compare(directory: &Path, seed: u64) -> Result<(), Difference> {
     let mut tape = Tape::from_seed(seed);
     compare_tape(directory, seed, &mut tape)

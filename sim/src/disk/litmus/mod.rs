@@ -105,6 +105,18 @@ pub fn litmus_tests() -> impl Iterator<Item = &'static Litmus> {
 }
 
 /// Runs every litmus test on every filesystem.
+///
+/// # Examples
+///
+/// ```
+/// use sim::disk::litmus::{LitmusVerdict, litmus_tests, run_litmus_tests};
+/// use sim::schedule::Filesystem;
+///
+/// let results = run_litmus_tests();
+/// assert_eq!(results.len(), litmus_tests().count() * Filesystem::ALL.len());
+/// // Every outcome that the model of a filesystem allows was seen, and no other.
+/// assert!(results.iter().all(|result| matches!(result.verdict, LitmusVerdict::Holds { .. })));
+/// ```
 pub fn run_litmus_tests() -> Vec<LitmusResult> {
     let mut results = Vec::new();
     for litmus in litmus_tests() {

@@ -139,6 +139,28 @@ pub struct ReferenceSegment {
 }
 
 /// What recovery must conclude about `image`.
+///
+/// The rules are DESIGN sections 3 to 6.
+///
+/// # Examples
+///
+/// ```
+/// use recovery_core::format::FileName;
+/// use recovery_core::observe::Expectation;
+/// use recovery_core::units::{Length, Namespace, Offset, SegmentStart};
+/// use sim::oracle::reference::{Action, Disposition, recover};
+/// use sim::oracle::{Content, FileImage, Image, ImageEntry};
+///
+/// // A partition whose only log is 300 bytes of noise, and no ledger.
+/// let noise = FileImage::readable(vec![0x5a; 300]);
+/// let log = ImageEntry { name: FileName::log(SegmentStart::ZERO), content: Content::File(noise) };
+/// let image = Image { entries: vec![log], is_listable: true };
+/// let reference = recover(&image, &Expectation::of(Namespace { stream: 1, topic: 1, partition: 0 }));
+/// // Nobody was promised anything: all of it is set aside and cut.
+/// assert_eq!((reference.disposition, reference.next_offset), (Disposition::Serve, Some(Offset::ZERO)));
+/// let segment = reference.segments[0];
+/// assert_eq!((segment.action, segment.saved_bytes), (Action::Cut, Length::new(300)));
+/// ```
 pub fn recover(image: &Image, expected: &Expectation) -> Reference {
     let Some((findings, expired)) = find(image, expected) else {
         return Reference {

@@ -29,6 +29,44 @@ use crate::subject::kill_table::KillTable;
 const STYLE: &str = include_str!("style.css");
 
 /// The page.
+///
+/// # Examples
+///
+/// ```
+/// # use sim::oracle::sample::Checks;
+/// # use sim::run::parallel::Seeds;
+/// # use sim::run::session::Request;
+/// # use sim::schedule::generate::{Knobs, SizeKnob};
+/// # use sim::schedule::token::Commit;
+/// use sim::report::html::page;
+/// use sim::report::lines::StartedLine;
+/// use sim::report::whole::Whole;
+/// use sim::run::planted::{Planted, PlantedFate};
+/// use sim::run::session::Summary;
+/// use sim::subject::kill_table::KillTable;
+///
+/// # let request = Request {
+/// #     profile: "default",
+/// #     knobs: Knobs { size: SizeKnob::Small, ..Knobs::default() },
+/// #     seeds: Seeds::all(1, 4),
+/// #     seconds: None,
+/// #     failures: None,
+/// #     per_group: 1,
+/// #     require_reach: false,
+/// #     jobs: 1,
+/// #     commit: Commit::Unknown,
+/// #     image: None,
+/// #     checks: Checks::Default,
+/// #     subject: None,
+/// # };
+/// let planted = Planted { fate: PlantedFate::Found, group: None };
+/// let summary = Summary { seeds: 4, planted, ..Summary::default() };
+/// let whole = Whole::of(StartedLine::of(&request), None, Vec::new(), summary);
+/// let page = page(&whole, &[], &KillTable::default());
+/// // One document that fetches nothing.
+/// assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+/// assert!(!page.contains("<script") && !page.contains("<link"));
+/// ```
 #[must_use]
 pub fn page(whole: &Whole, scenes: &[Scene], kills: &KillTable) -> String {
     let title = title(whole);

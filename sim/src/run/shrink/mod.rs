@@ -45,6 +45,41 @@ pub struct Shrunk {
 /// What counts is the failure that is `expected` of it, if that is there, and else its first one. All checks
 /// are asked where it fails alike under them: what a seed draws of them it draws start by start, and starts
 /// are dropped.
+///
+/// # Examples
+///
+/// ```
+/// use sim::oracle::sample::Sample;
+/// use sim::run::replay::Expected;
+/// use sim::run::shrink::shrink;
+/// use sim::schedule::{parse, print_schedule};
+/// use sim::world::Arena;
+///
+/// let text = r#"
+/// scenario "a flipped bit in what was acknowledged" version=1
+/// world filesystem="xfs" regime="unlimited" {
+///     partition "1/1/0" durability="synced"
+/// }
+/// steps {
+///     append "1/1/0" batch=0 count=3
+///     flush "1/1/0"
+///     crash "process"
+///     fault "bit-flip" "1/1/0" batch=1 field="frame.0.payload" bit=3
+///     start
+///     expect "1/1/0" disposition="serve"
+/// }
+/// "#;
+/// let schedule = parse("flip.kdl", text)?.schedule;
+/// let (expected, runs) = (Expected::default(), 1_000);
+/// let shrunk = shrink(Arena::new(), &schedule, (Sample::EVERYTHING, &expected), runs, || false);
+/// let shrunk = shrunk.expect("what it expects is wrong");
+/// // Two of the three batches did not matter.
+/// let (before, after) = shrunk.extents;
+/// assert_eq!((before.batches, after.batches), (3, 1));
+/// assert!(!shrunk.is_cut_short && shrunk.runs < runs);
+/// assert!(print_schedule("one batch, flipped", None, &shrunk.schedule).contains("bit-flip"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn shrink(
     mut arena: Arena,
     schedule: &Schedule,

@@ -65,6 +65,28 @@ pub fn generate(tape: &mut Tape, knobs: Knobs) -> Schedule {
 /// # Panics
 ///
 /// If the directory has no partition, or one without a segment.
+///
+/// # Examples
+///
+/// ```
+/// use sim::schedule::Tape;
+/// use sim::schedule::generate::{Knobs, generate_on};
+/// use sim::world::WorldImage;
+///
+/// # use recovery_core::format::{BatchBuilder, Message};
+/// # let directory = tempfile::tempdir()?;
+/// # let mut batch = Vec::new();
+/// # let mut builder = BatchBuilder::begin(&mut batch, 1);
+/// # builder.push(&Message { payload: b"hello", ..Message::default() })?;
+/// # builder.finish();
+/// # std::fs::write(directory.path().join("00000000000000000000.log"), &batch)?;
+/// let image = WorldImage::read(directory.path())?;
+/// let schedule = generate_on(&mut Tape::from_seed(7), Knobs::default(), image.shape());
+/// // Its world starts with what lies in the directory, and goes on from there.
+/// assert_eq!(schedule.world.images.len(), 1);
+/// assert!(!schedule.steps.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn generate_on(tape: &mut Tape, knobs: Knobs, image: &ImageShape) -> Schedule {
     let mut draft = Draft::begin_on(tape, knobs, image);
     draft.live_on();
