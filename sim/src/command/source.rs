@@ -81,6 +81,9 @@ impl Source {
     fn from_file(path: &str, given: Option<&'static WorldImage>, checks: Checks) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
         let scenario = parse(path, &text).map_err(|error| format!("{:?}", miette::Report::new(error)))?;
+        if let Some((property, why)) = scenario.schedule.first_unhosted() {
+            return Err(format!("{path}: {property} means nothing in this world, which has hosts: {why}"));
+        }
         let start = match (given, scenario.schedule.world.images.first()) {
             (None, Some(named)) => {
                 let beside = Path::new(path).parent().unwrap_or(Path::new(""));

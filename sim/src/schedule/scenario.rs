@@ -3,8 +3,10 @@
 //! Promises: both are one document (CONTRACTS 8), so a stored failure becomes a scenario by giving it a
 //! title and saying what is expected. Leaves out: text ([`super::parse()`], [`super::print()`]).
 
+use recovery_core::units::Offset;
+
 use super::step::{Interruption, Step};
-use super::world::{Regime, WorldHeader};
+use super::world::{PartitionHeader, Regime, WorldHeader};
 
 /// The version of the language that this build prints, and the newest that it reads.
 pub const SCHEMA: u32 = 1;
@@ -46,6 +48,23 @@ impl Schedule {
                 let illegal = |(index, step): (usize, &Step)| Some((index, step.illegal_part()?));
                 self.steps.iter().enumerate().find_map(illegal)
             }
+        }
+    }
+
+    /// What a partition's header says that no host can bring about before the first step, and why.
+    pub fn first_unhosted(&self) -> Option<(&'static str, &'static str)> {
+        let is_moved = self.world.partitions.iter().any(|partition| partition.first_offset > Offset::ZERO);
+        let has_frontier = |partition: &PartitionHeader| {
+            partition.superblock_frontier.is_some_and(|frontier| frontier > Offset::ZERO)
+        };
+        if !self.needs_host() {
+            None
+        } else if is_moved {
+            Some(("first-offset", "a host makes a partition that begins at offset 0"))
+        } else if self.world.nodes > 1 && self.world.partitions.iter().any(has_frontier) {
+            Some(("superblock-frontier", "each replica would wait for what none of them has"))
+        } else {
+            None
         }
     }
 
@@ -109,4 +128,30 @@ pub struct Origin {
     pub check: String,
     /// Whether it fails only under what the token's seed draws of the sampled checks, and not under all.
     pub is_drawn: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+
+    #[track_caller]
+    fn check(nodes: u8, property: &str, step: &str, expected: Option<&str>) {
+        let text = format!(
+            "scenario \"x\" version=1\nworld filesystem=\"xfs\" regime=\"legal\" nodes={nodes} {{\n    \
+             partition \"1/1/0\" {property}=7\n}}\nsteps {{\n    {step}\n}}\n"
+        );
+        let schedule = parse("x.kdl", &text).expect("it reads").schedule;
+        assert_eq!(schedule.first_unhosted().map(|(property, _)| property), expected, "{text}");
+    }
+
+    #[test]
+    fn a_header_is_refused_that_no_host_can_bring_about() {
+        let (append, delete) = ("append \"1/1/0\" batch=0", "delete \"1/1/0\"");
+        for property in ["first-offset", "superblock-frontier"] {
+            check(3, property, append, Some(property));
+            check(1, property, append, None);
+        }
+        check(1, "first-offset", delete, Some("first-offset"));
+        check(1, "superblock-frontier", delete, None);
+    }
 }
