@@ -1,4 +1,4 @@
-//! Where all that lies in a directory ends: what a copy must reach to take its place.
+//! Where all that lies in a directory ends, and whether any batch does: what a copy must have to take its place.
 //!
 //! Promises: asked of the reference's own findings, never of the core. Leaves out: whether any of it is served.
 
@@ -11,6 +11,12 @@ use super::batch::FRAME_BYTES;
 use super::superblock::Superblock;
 
 impl Reference {
+    /// Whether any batch verifies, in the chain or behind damage, wherever it lies.
+    pub fn holds_a_batch(&self) -> bool {
+        let mut segments = self.findings.iter().flat_map(|findings| &findings.segments);
+        segments.any(|segment| segment.batches > 0 || segment.survivors_next_offset.is_some())
+    }
+
     /// One behind the last offset of all that verifies, in the chain or behind damage, or that the ledger reserves for
     /// what was set aside, or that a mark or the superblock has as durable; behind all that a log has room for, where a
     /// budget for looking at it can run out, or where it contradicts its marks, so that where its prefix ends is open.

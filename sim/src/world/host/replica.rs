@@ -14,8 +14,9 @@ use recovery_core::units::{Namespace, Offset, SegmentStart};
 use super::member::Member;
 use super::run::HostWorld;
 use crate::oracle::invariants::Replica;
+use crate::oracle::reference::{self, Reference};
 use crate::oracle::truth::Life;
-use crate::oracle::{Content, Image, PartitionImage, reference, served_log};
+use crate::oracle::{Content, Image, PartitionImage, served_log};
 use crate::world::{boot, look};
 
 impl HostWorld<'_> {
@@ -86,11 +87,14 @@ impl HostWorld<'_> {
             })
     }
 
-    /// Whether no peer can give all that lies here: each ends before it does, or lacks a batch of it.
+    /// Whether no peer can give all that lies here: each ends before it does, or lacks a batch of it, or has no message
+    /// at all to give, where something verifies here or may lie in what cannot be read (N21, G25).
     fn holds_more(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
         let slot = &self.members[m].node.slots[index];
+        let found = self.found(m, index, image);
         // What cannot be opened may hold anything.
-        let Some(held) = self.known_end(m, index, image) else { return true };
+        let Some(held) = found.known_end() else { return true };
+        let may_hold_a_batch = found.holds_a_batch() || has_unreadable_log(image);
         let bases: Vec<Offset> = slot
             .truth
             .writes()
@@ -103,23 +107,25 @@ impl HostWorld<'_> {
             let is_given = |base: &Offset| {
                 offer.segments.iter().any(|end| end.segment.offset() <= *base && *base < end.next_offset)
             };
-            held <= offer.next_offset && bases.iter().all(is_given)
+            let has_nothing = offer.bytes() == 0 && may_hold_a_batch;
+            held <= offer.next_offset && bases.iter().all(is_given) && !has_nothing
         };
         let offered = |member: &Member| member.host.as_ref()?.offer(slot.header.namespace);
         !self.members.iter().filter_map(offered).any(|offer| gives_all(&offer))
     }
 
-    /// One behind the last offset that, by the reference, was given away here.
-    fn known_end(&self, m: usize, index: usize, image: &PartitionImage) -> Option<Offset> {
+    /// What the reference finds here.
+    fn found(&self, m: usize, index: usize, image: &PartitionImage) -> Reference {
         let slot = &self.members[m].node.slots[index];
-        reference::recover(&without_bad_sectors(&image.directory), &boot::expectation(slot)).known_end()
+        reference::recover(&without_bad_sectors(&image.directory), &boot::expectation(slot))
     }
 
     /// Whether what lies here says that offsets were given away which nobody ever gave here: a block of somebody else's
     /// came to lie behind the chain.
     fn knows_of_others(&self, m: usize, index: usize, image: &PartitionImage) -> bool {
         let given = self.members[m].node.slots[index].truth.writes().iter().map(|write| write.next).max();
-        self.known_end(m, index, image).is_some_and(|end| given.unwrap_or(Offset::ZERO) < end)
+        let end = self.found(m, index, image).known_end();
+        end.is_some_and(|end| given.unwrap_or(Offset::ZERO) < end)
     }
 }
 
@@ -139,8 +145,19 @@ fn without_bad_sectors(image: &Image) -> Image {
 
 /// Whether a file cannot be read that no range of offsets could be asked for instead: any but a log.
 fn has_unreadable_file(image: &PartitionImage) -> bool {
+    has_unreadable(image, false)
+}
+
+/// Whether a part of a log cannot be read.
+fn has_unreadable_log(image: &PartitionImage) -> bool {
+    has_unreadable(image, true)
+}
+
+fn has_unreadable(image: &PartitionImage, is_log: bool) -> bool {
     image.directory.entries.iter().any(|entry| match &entry.content {
-        Content::File(file) => !file.unreadable.is_empty() && !entry.name.as_bytes().ends_with(b".log"),
+        Content::File(file) => {
+            !file.unreadable.is_empty() && entry.name.as_bytes().ends_with(b".log") == is_log
+        }
         Content::Unopenable | Content::Directory | Content::Other => false,
     })
 }
