@@ -257,6 +257,10 @@ pub struct Mutants {
     /// Leave each program that was built at DIR/ID/sim.
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// So many at once, each with a copy of the sources and builds of its own; if not given one for every 16 bugs, at
+    /// most as many as the machine has cores.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
     /// Write what came of them into snapshots/kill-table.tsv instead of comparing with it.
     #[arg(long)]
     pub accept: bool,

@@ -33,11 +33,6 @@ impl Bench {
         Ok(Self { tree, target: scratch.join("build"), out: scratch.join("out") })
     }
 
-    /// The program that was built last.
-    pub(super) fn program(&self) -> PathBuf {
-        built(&self.target)
-    }
-
     /// What goes wrong with the sources as they are, by all commands that are to show the bugs. Once `interrupted` is
     /// set none is begun, and nothing is known.
     ///
@@ -85,7 +80,8 @@ impl Bench {
         Ok(None)
     }
 
-    /// Plants a bug, builds, finds out what kills it, and takes it out again. `None` if somebody has asked for the end
+    /// Plants a bug, builds, finds out what kills it, leaves the program at `keep/ID/sim` where that is asked for, and takes
+    /// the bug out again. `None` if somebody has asked for the end
     /// meanwhile: on a terminal the compiler and the program were asked, too, and what they came to means nothing.
     ///
     /// # Errors
@@ -95,6 +91,7 @@ impl Bench {
     pub(super) fn judge<'a>(
         &self,
         mutant: &'a Mutant,
+        keep: Option<&Path>,
         interrupted: &AtomicBool,
     ) -> io::Result<Option<Judged<'a>>> {
         if interrupted.load(Ordering::Relaxed) {
@@ -115,7 +112,13 @@ impl Bench {
             return Ok(None);
         }
         let seconds = begin.elapsed().as_secs_f64();
-        Ok(planted?.map(|(fate, scenarios)| Judged { mutant, fate, scenarios, seconds }))
+        let Some((fate, scenarios)) = planted? else { return Ok(None) };
+        if let (Some(keep), true) = (keep, fate.has_program()) {
+            let kept = keep.join(&mutant.id);
+            fs::create_dir_all(&kept)?;
+            fs::copy(built(&self.target), kept.join("sim"))?;
+        }
+        Ok(Some(Judged { mutant, fate, scenarios, seconds }))
     }
 
     /// `None` if somebody has asked for the end when it is built.

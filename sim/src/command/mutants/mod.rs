@@ -7,6 +7,7 @@
 //! What F12 asks for: a bug is planted for each guard.
 
 mod bench;
+mod lanes;
 mod show;
 mod tally;
 
@@ -14,8 +15,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use self::bench::Bench;
+use self::lanes::{deal, lanes_of};
 pub use self::tally::Numbers;
 use self::tally::Tally;
 use super::commit;
@@ -48,7 +51,7 @@ pub struct Judged<'a> {
     pub seconds: f64,
 }
 
-/// Plants and judges, one bug after the other; none is planted once somebody has asked the program to end.
+/// Plants and judges, in each lane one bug after the other; none is planted once somebody has asked the program to end.
 ///
 /// # Errors
 ///
@@ -66,32 +69,41 @@ pub fn mutants(
             return Ok(Exit::Usage);
         }
     };
-    let bench = Bench::set_up(Path::new("."), Path::new(SCRATCH))?;
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    let count = options.jobs.unwrap_or_else(|| lanes_of(asked.chosen.len(), processors()));
+    let benches = benches(count)?;
     let mut tally = Tally::begin();
-    let trouble = bench.trouble_without_a_bug(&asked.chosen, interrupted)?;
+    let trouble = benches[0].trouble_without_a_bug(&asked.chosen, interrupted)?;
     // On a terminal the compiler and the program were asked to end, too.
     if let Some(sentence) = trouble.filter(|_| !interrupted.load(Ordering::Relaxed)) {
         writeln!(err, "error: without any bug {sentence}")?;
         return Ok(Exit::Harness);
     }
+    let keep = options.keep.as_deref();
+    let judge = |bench: &Bench, mutant| bench.judge(mutant, keep, interrupted);
     let mut rows = Vec::new();
-    for mutant in &asked.chosen {
-        let Some(judged) = bench.judge(mutant, interrupted)? else { break };
+    deal(&benches, &asked.chosen, &judge, &mut |judged| {
         tally.count(&judged.fate);
-        if let (Some(directory), true) = (&options.keep, judged.fate.has_program()) {
-            let kept = directory.join(&mutant.id);
-            fs::create_dir_all(&kept)?;
-            fs::copy(bench.program(), kept.join("sim"))?;
-        }
         if options.json {
             json::write(out, &json::mutant(&judged))?;
         } else {
             show::row(out, &judged)?;
         }
         out.flush()?;
-        rows.push(Row::of(mutant, &judged.fate, judged.scenarios));
-    }
+        rows.push(Row::of(judged.mutant, &judged.fate, judged.scenarios));
+        Ok(())
+    })?;
+    rows.sort_by(|one, other| one.id.cmp(&other.id));
     asked.conclude(options, &tally, &rows, out, err)
+}
+
+/// So many places to build in, each with a copy of the sources. The first is where one alone would be.
+fn benches(count: usize) -> io::Result<Vec<Bench>> {
+    let scratch = |lane: usize| match lane {
+        0 => PathBuf::from(SCRATCH),
+        _ => Path::new(SCRATCH).join(format!("lane-{}", lane + 1)),
+    };
+    (0..count.max(1)).map(|lane| Bench::set_up(Path::new("."), &scratch(lane))).collect()
 }
 
 /// What is asked for, and what it is held against.
@@ -137,8 +149,9 @@ impl Asked {
         let missing = self.kept.missing(&self.known).count();
         // A table that is written has no row too many.
         let missing = if options.accept { 0 } else { missing };
-        let ran = rows.len();
-        let not_run: Vec<&str> = self.chosen[ran..].iter().map(|mutant| mutant.id.as_str()).collect();
+        let has_run = |id: &str| rows.iter().any(|row| row.id == id);
+        let ids = self.chosen.iter().map(|mutant| mutant.id.as_str());
+        let not_run: Vec<&str> = ids.filter(|id| !has_run(id)).collect();
         let mut exit = tally.exit();
         if !not_run.is_empty() {
             exit = exit.worst(Exit::Interrupted);

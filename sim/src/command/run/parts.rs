@@ -74,7 +74,7 @@ impl Beside<'_> {
 }
 
 fn every_bug(json: bool) -> Mutants {
-    Mutants { only: Vec::new(), sample: None, keep: None, accept: false, json }
+    Mutants { only: Vec::new(), sample: None, keep: None, jobs: None, accept: false, json }
 }
 
 fn every_scenario(directory: &Path, json: bool) -> Sweep {
