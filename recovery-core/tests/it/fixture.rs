@@ -194,3 +194,9 @@ fn the_real_partition_with_a_torn_tail_is_what_its_manifest_says() {
     };
     check_segment(&fixture, &second);
 }
+
+/// A directory that is gone when the test is over, in memory where the machine has a place for that. For tests that make
+/// thousands of syncs and are not about the disk, which takes milliseconds for each.
+pub(crate) fn scratch() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}

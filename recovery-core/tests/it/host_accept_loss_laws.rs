@@ -12,6 +12,7 @@ use recovery_core::recovery::{Mode, Recovery};
 use recovery_core::storage::os::OsStorage;
 use recovery_core::units::Offset;
 
+use crate::fixture::scratch;
 use crate::loss_world::{BATCH, DIRECTORY, NAMESPACE, accept_through, expectation, open, written};
 use crate::recovery_run::{check_nothing_is_lost, files_below};
 
@@ -81,7 +82,7 @@ fn look(storage: &OsStorage) -> (PartitionFacts, Verdict) {
 }
 
 fn check(has_ledger: bool, accidents: &[Accident]) {
-    let root = tempfile::tempdir().unwrap();
+    let root = scratch();
     for (path, bytes) in written(has_ledger).files() {
         let path = root.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -82,8 +82,7 @@ checks! {
     I24 = "I24", "the same schedule has two digests";
     /// The core and the reference recoverer agree.
     Reference = "reference", "core and reference disagree";
-    /// A crash and a corruption that leave the same bytes get the same verdict. Held by `reference`, which
-    /// judges the bytes alone at every start, and by I18; nothing asks it by itself, and its count is 0.
+    /// A crash and a corruption that leave the same bytes get the same verdict.
     Twin = "twin", "a crash and damage that leave the same bytes get two verdicts";
     /// A scenario's own expectation.
     Expect = "expect", "an expectation is not met";

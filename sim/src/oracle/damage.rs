@@ -122,6 +122,14 @@ impl Damages {
         })
     }
 
+    /// Whether only bytes of files are damaged at which `mark` looks, each at or above the mark of its file.
+    pub fn lie_at_or_above(&self, mark: impl Fn(&Name) -> Option<u64>) -> bool {
+        self.places.iter().all(|place| match place {
+            Place::Bytes { file, range } => mark(file).is_some_and(|mark| range.start >= mark),
+            Place::Unreadable { .. } | Place::File(_) | Place::Anywhere => false,
+        })
+    }
+
     /// A recovery serves the partition. What it read and proved, or cut, is damaged no more, as long as the
     /// medium holds what it read: `is_durable` says so of a file, and of all of them where there is no
     /// name. Records of a ledger that do not verify stay.
@@ -175,6 +183,20 @@ mod tests {
         assert!(damages.explains_divergence(&log, &(309..400)));
         assert!(!damages.explains_divergence(&log, &(310..400)));
         assert!(damages.explains_refusal() && !damages.explains_forgotten_offsets());
+    }
+
+    #[test]
+    fn damage_lies_above_a_mark_where_no_byte_of_it_lies_below_one() {
+        let log = "00000000000000000000.log";
+        let mark = |name: &Name| (name.as_bytes() == log.as_bytes()).then_some(300);
+        assert!(damages(&[bytes(log, 300..310), bytes(log, 900..901)]).lie_at_or_above(mark));
+        assert!(!damages(&[bytes(log, 300..310), bytes(log, 299..301)]).lie_at_or_above(mark));
+        assert!(
+            !damages(&[bytes("00000000000000000009.log", 300..310)]).lie_at_or_above(mark),
+            "it has no mark"
+        );
+        assert!(!damages(&[Place::File(name(log))]).lie_at_or_above(mark));
+        assert!(!damages(&[bytes("ledger", 300..310)]).lie_at_or_above(mark));
     }
 
     #[test]

@@ -15,12 +15,13 @@ use super::meter::Meter;
 use super::node::{Node, Slot};
 use super::start::{Circumstances, bytes_read, is_an_answer};
 use super::told::Paths;
+use super::twin;
 use super::variant::{self, Variant};
-use super::varied::{CallTold, Change, Varied};
+use super::varied::{CallTold, Change, Guise, Varied};
 use crate::disk::{Disturbance, Event, Injection, Snapshot, SurvivorChoice, keep_small};
 use crate::oracle::invariants::{
     SecondRun, check_adopted, check_interrupted, check_more_damage, check_recover_twice, check_same_verdict,
-    is_known_throughout,
+    check_twin, is_known_throughout,
 };
 use crate::oracle::sample::{Question, Sample};
 use crate::oracle::{Violation, judge};
@@ -98,6 +99,7 @@ impl Again<'_> {
             found.extend(self.twice());
             found.extend(self.interrupted());
             found.extend(self.relations());
+            found.extend(self.twin());
         } else if self.boot.is_serving() {
             found.extend(self.in_spite_of_it());
         } else if !self.circumstances.is_calm {
@@ -302,6 +304,16 @@ impl Again<'_> {
         let (verdict, subject) = (&again.verdict, variant.subject());
         let violation = check_same_verdict(variant.check(), subject, (&expected, verdict), but_for_indexes)?;
         self.found(&Change::Guise(guise), &again, vec![violation]).pop()
+    }
+
+    /// The twin rule: a crash alone leaves the same bytes, on another disk.
+    fn twin(&mut self) -> Option<Found> {
+        let before = self.boot.before.as_ref().filter(|_| self.boot.carried.is_none())?;
+        let slot = &self.node.slots[self.index];
+        let disk = twin::of(self.node, slot, before)?;
+        let (again, _service) = boot::start(&disk, slot, self.workspace, self.meter, Sight::NOTHING);
+        let violation = check_twin(&self.boot.verdict, &again.verdict)?;
+        self.found(&Change::Guise(Guise::CrashAlone), &again, vec![violation]).pop()
     }
 
     fn start_through(&mut self, mut workspace: Workspace) -> Boot {

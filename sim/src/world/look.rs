@@ -225,6 +225,19 @@ pub(super) fn lay_superblock(
     lay_file(disk, components, &SuperblockSlot::A.name(), &superblock.encode())
 }
 
+/// Opens the directory that `components` lead to, as a process does.
+pub(super) fn open_directory(
+    disk: &SimDisk,
+    components: &[Name],
+) -> Result<<SimDisk as Storage>::Directory, StorageError> {
+    let mut directory = disk.root()?;
+    for name in components {
+        let below = disk.open_directory(&directory, name)?;
+        disk.close_directory(std::mem::replace(&mut directory, below));
+    }
+    Ok(directory)
+}
+
 /// Lays a file with `bytes`, durably.
 pub(super) fn lay_file(
     disk: &SimDisk,
@@ -232,11 +245,7 @@ pub(super) fn lay_file(
     name: &Name,
     bytes: &[u8],
 ) -> Result<(), StorageError> {
-    let mut directory = disk.root()?;
-    for name in components {
-        let below = disk.open_directory(&directory, name)?;
-        disk.close_directory(std::mem::replace(&mut directory, below));
-    }
+    let directory = open_directory(disk, components)?;
     let file = disk.create(&directory, name)?;
     exact::write_all(disk, &file, name, 0, bytes)?;
     disk.sync(&file)?;

@@ -48,6 +48,7 @@ mod struck;
 mod tests;
 mod told;
 mod tried;
+mod twin;
 mod variant;
 mod varied;
 mod watch;

@@ -70,6 +70,8 @@ pub enum Guise {
     Flipped(Spot),
     /// The logs of another partition were zeros.
     DamagedSibling(Namespace),
+    /// No damage but a crash had left them.
+    CrashAlone,
 }
 
 /// More damage to a log.
@@ -130,7 +132,8 @@ impl Change {
                 | Guise::ColdCache
                 | Guise::NoIndexes
                 | Guise::OtherWindow
-                | Guise::DamagedSibling(_),
+                | Guise::DamagedSibling(_)
+                | Guise::CrashAlone,
             ) => None,
         }
     }
@@ -235,6 +238,7 @@ impl fmt::Display for Guise {
             Self::DamagedSibling(namespace) => {
                 write!(formatter, "every log of partition {namespace} was zeros")
             }
+            Self::CrashAlone => formatter.write_str("a crash alone had left the same bytes"),
         }
     }
 }
@@ -315,6 +319,7 @@ mod tests {
     fn another_guise_is_told() {
         check(Change::Guise(Guise::ListingOrder), "the listing came in another order");
         let sibling = Namespace { stream: 1, topic: 1, partition: 3 };
+        check(Change::Guise(Guise::CrashAlone), "a crash alone had left the same bytes");
         check(Change::Guise(Guise::DamagedSibling(sibling)), "every log of partition 1/1/3 was zeros");
     }
 }

@@ -19,6 +19,7 @@ use recovery_core::plan::PlanOptions;
 use recovery_core::storage::os::OsStorage;
 use recovery_core::units::Durability;
 
+use crate::fixture::scratch;
 use crate::partition_world::{INCARNATION, NAMESPACE};
 use crate::recovery_run::{check_nothing_is_lost, files_below, start};
 use damage::{Damage, damage};
@@ -72,7 +73,7 @@ impl Case {
 
     /// Whether the damages are any to this partition.
     fn changes_anything(&self) -> bool {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = scratch();
         let partition = self.origin.write_below(directory.path());
         let before = files_below(directory.path());
         for damage in &self.damages {
@@ -94,7 +95,7 @@ impl Case {
 /// Recovers the case twice, and says what the first start came to: its disposition or reason, or the error
 /// of the call that stopped it.
 fn check(case: &Case) -> String {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = scratch();
     let partition = case.origin.write_below(directory.path());
     for damage in &case.damages {
         damage.apply(&partition);

@@ -84,7 +84,8 @@ mod tests {
             })
         };
         run(&|(), piece| Ok((*piece < 3).then_some(*piece))).expect("nothing fails");
-        let error = run(&|(), piece| if *piece < 2 { Ok(Some(*piece)) } else { Err(io::Error::other("full")) });
+        let error =
+            run(&|(), piece| if *piece < 2 { Ok(Some(*piece)) } else { Err(io::Error::other("full")) });
         assert_eq!(error.expect_err("the second piece fails").to_string(), "full");
         assert_eq!(seen, [1, 2, 1]);
     }

@@ -32,6 +32,7 @@ mod settled;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod twin;
 mod verified_bytes;
 
 pub use adopted_survives::check_adopted;
@@ -62,4 +63,5 @@ pub use sameness::first_difference;
 pub use served_was_written::{adopted_strangers, check_served};
 pub use settled::{PASSES_MAX, Replica, check_settled};
 pub use shown::{Shown, check_shown};
+pub use twin::check_twin;
 pub use verified_bytes::check_verified_bytes;

@@ -27,6 +27,12 @@ impl Heard {
         }
     }
 
+    /// Whether there is a ledger of the partition, and its writer may have gone on behind the last record: past a clean
+    /// stop it has not, and no crash leaves anything there.
+    pub fn is_under_way(&self) -> bool {
+        self.0.as_ref().is_some_and(|testimony| !testimony.is_clean_stop)
+    }
+
     /// Where the newest mark of a segment stands.
     pub fn mark(&self, segment: SegmentStart) -> Option<Position> {
         let mark = self.0.as_ref()?.newest_mark(segment.get())?;

@@ -1,4 +1,5 @@
-//! The same start again, and what is on the medium behind it: I10, I11, I16, I17, I18, I21, I22.
+//! The same start again, and what is on the medium behind it: I10, I11, I16, I17, I18, I21, I22, and the twin
+//! rule.
 
 use recovery_core::decide::{Action, Disposition, Verdict};
 use recovery_core::storage::Name;
@@ -12,7 +13,8 @@ use super::making::{
 use crate::disk::Exposed;
 use crate::oracle::damage::{Damages, Place};
 use crate::oracle::invariants::{
-    check_adopted, check_indexes, check_interrupted, check_more_damage, check_same_verdict, check_work,
+    check_adopted, check_indexes, check_interrupted, check_more_damage, check_same_verdict, check_twin,
+    check_work,
 };
 use crate::oracle::{Check, PartitionImage};
 
@@ -129,6 +131,21 @@ pub(super) fn same_verdict() -> Result<String, String> {
 
 pub(super) fn damaged_sibling() -> Result<String, String> {
     alike(Check::I21)
+}
+
+/// Two verdicts on the same bytes, of which a crash alone has left the second's.
+pub(super) fn twin() -> Result<String, String> {
+    let twins = |damaged: &Verdict, crashed: &Verdict| check_twin(damaged, crashed);
+    judge(
+        Check::Twin,
+        [
+            twins(&refused(), &served(2)),
+            twins(&served(2), &served(3)),
+            twins(&cutting(396), &served(2)),
+            twins(&refused(), &refused()),
+        ],
+        [twins(&served(2), &served(2)), twins(&cutting(396), &cutting(396))],
+    )
 }
 
 pub(super) fn more_damage() -> Result<String, String> {

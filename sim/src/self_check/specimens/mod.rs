@@ -6,10 +6,12 @@
 //!
 //! In reading order: [`making`] (what the histories are put together from), [`images`] (what a start did to
 //! the bytes), [`starts`] (what it served), [`clients`] (what clients were told), [`again`] (the same start
-//! again, and what is on the medium), [`worlds`] (whole worlds, and what is run twice).
+//! again, and what is on the medium), [`hosts`] (what came from a peer, and what is said), [`worlds`] (whole
+//! worlds, and what is run twice).
 
 mod again;
 mod clients;
+mod hosts;
 mod images;
 mod making;
 mod starts;
@@ -19,7 +21,7 @@ use super::Part;
 use crate::oracle::{Check, Violation};
 
 /// The parts of the self-check that judge the oracle.
-pub(super) const PARTS: [Part; 28] = [
+pub(super) const PARTS: [Part; 31] = [
     Part {
         name: "I01",
         claim: "a verified batch that is cut and not kept is seen",
@@ -50,11 +52,14 @@ pub(super) const PARTS: [Part; 28] = [
     Part { name: "I16", claim: "an index of other batches is seen", run: again::indexes },
     Part { name: "I17", claim: "more work than there is to do is seen", run: again::work },
     Part { name: "I18", claim: "a verdict on more than the bytes is seen", run: again::same_verdict },
+    Part { name: "I19", claim: "a copy that is not what was offered is seen", run: hosts::installed },
     Part { name: "I20", claim: "an error without a cause is seen", run: starts::errors },
     Part { name: "I21", claim: "damage that changes another partition is seen", run: again::damaged_sibling },
     Part { name: "I22", claim: "more served with more damage is seen", run: again::more_damage },
+    Part { name: "I23", claim: "what is said and is not so is seen", run: hosts::said },
     Part { name: "I24", claim: "seeds that end differently are seen", run: super::reach::other_seeds },
     Part { name: "reference", claim: "a verdict that the rules do not give is seen", run: images::reference },
+    Part { name: "twin", claim: "a crash and damage judged by two measures are seen", run: again::twin },
     Part {
         name: "one-wrong-read",
         claim: "what one wrong read took away is seen",
@@ -99,7 +104,7 @@ mod tests {
     use crate::oracle::Value;
 
     /// The violations made by hand, as each part tells of them.
-    const SAID: [&str; 27] = [
+    const SAID: [&str; 30] = [
         "I01: 00000000000000000000.log: bytes 752 to 1108: bytes left of a verified batch should be 356 and is 0",
         "I02: 00000000000000000000.log: bytes 751 to 753: non-zero bytes kept should be 2 and is 0",
         "I03: an answer of a partition that is not served should be an error and is success",
@@ -118,11 +123,14 @@ mod tests {
         "I16: segment 0: 00000000000000000000.index: an index should be good and is of other batches; and 5 more",
         "I17: bytes read should be 81536 and is 81537; and 2 more",
         "I18: the verdict should be serve and is overlap; and 3 more",
+        "I19: a batch that was offered should be 1 and is none; and 3 more",
         "I20: a start without errors should be judged and is unavailable; and 2 more",
         "I21: the verdict should be serve and is overlap; and 3 more",
         "I22: segment 0: bytes 712 to 1068: a batch with more damage should be not served and is served; and 1 more",
+        "I23: the next offset should be 5 and is 4; and 5 more",
         "20 worlds, against three runs that differ",
         "reference: disposition should be refuse and is serve",
+        "twin: the verdict on what a crash alone would leave should be serve and is overlap; and 3 more",
         "reference: segment 0: proven bytes behind one wrong read should be 1068 and is 712",
         "I05: segment 0: 00000000000000000000.log: bytes 1212 to 1225: a batch that was promised should be present and is gone; and 3 more",
         "expect: the next offset should be 4 and is 3",
