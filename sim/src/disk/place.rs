@@ -42,6 +42,20 @@ impl SimDisk {
         entries.map(|entry| (disk.state.names.name_of(entry.name), entry.node)).collect()
     }
 
+    /// Visits the entries of a directory in a view, in the order they were made, with the bytes of their names. The
+    /// visitor may look at this disk, and change nothing.
+    pub fn for_each_entry(&self, directory: DirectoryId, view: View, visit: &mut dyn FnMut(&[u8], Node)) {
+        let disk = self.disk.borrow();
+        for entry in disk.entries(directory, view) {
+            visit(disk.state.names.bytes_of(entry.name), entry.node);
+        }
+    }
+
+    /// How many entries a directory has in a view.
+    pub fn entry_count(&self, directory: DirectoryId, view: View) -> usize {
+        self.disk.borrow().entries(directory, view).len()
+    }
+
     /// Visits everything below the root in a view, as path and node, in order of path components. The
     /// visitor may look at this disk, and change nothing. Slow: for reports, exports and outcomes.
     pub fn walk(&self, view: View, visit: &mut dyn FnMut(&str, Node)) {
@@ -78,9 +92,15 @@ impl SimDisk {
 
     /// All bytes of a file in a view.
     pub fn contents_of(&self, file: FileId, view: View) -> Vec<u8> {
-        let mut contents = Vec::new();
-        self.disk.borrow().for_each_page(file, view, &mut |bytes| contents.extend_from_slice(bytes));
+        let disk = self.disk.borrow();
+        let mut contents = Vec::with_capacity(index(disk.length_of(file, view)));
+        disk.for_each_page(file, view, &mut |bytes| contents.extend_from_slice(bytes));
         contents
+    }
+
+    /// Visits all bytes of a file in a view, page by page.
+    pub fn for_each_page(&self, file: FileId, view: View, visit: &mut dyn FnMut(&[u8])) {
+        self.disk.borrow().for_each_page(file, view, visit);
     }
 
     /// The bytes of a file that every read fails on now, by pages, in no order: bad sectors that the cache

@@ -28,18 +28,24 @@ pub(super) fn file(disk: &SimDisk, components: &[Name], name: &Name) -> Option<F
 
 /// The partition directory and its fences as reads see them; empty if they are not there.
 pub(super) fn image(disk: &SimDisk, components: &[Name]) -> PartitionImage {
-    let directory = directory(disk, components);
-    PartitionImage {
-        directory: directory.map_or_else(Image::default, |directory| image_of(disk, directory)),
-        fences: fences(disk, components),
-    }
+    let (name, above) = components.split_last().expect("a partition has a name");
+    let Some(parent) = directory(disk, above) else { return PartitionImage::default() };
+    let directory = match disk.entry(parent, name, View::Visible) {
+        Some(Node::Directory(directory)) => image_of(disk, directory),
+        Some(Node::File(_) | Node::Link | Node::Special) | None => Image::default(),
+    };
+    let fences = named_fences(disk, parent, name).into_iter();
+    let fences = fences.map(|(name, fence)| Fence { name, image: image_of(disk, fence) });
+    PartitionImage { directory, fences: fences.collect() }
 }
 
 pub(super) fn image_of(disk: &SimDisk, directory: DirectoryId) -> Image {
-    let entries = disk.entries(directory, View::Visible);
-    let entries =
-        entries.into_iter().map(|(name, node)| ImageEntry { name, content: content_of(disk, node) });
-    Image { entries: entries.collect(), is_listable: true }
+    let mut entries = Vec::with_capacity(disk.entry_count(directory, View::Visible));
+    disk.for_each_entry(directory, View::Visible, &mut |name, node| {
+        let name = Name::new(name).expect("what a directory holds has a name");
+        entries.push(ImageEntry { name, content: content_of(disk, node) });
+    });
+    Image { entries, is_listable: true }
 }
 
 fn content_of(disk: &SimDisk, node: Node) -> Content {
@@ -58,47 +64,45 @@ fn content_of(disk: &SimDisk, node: Node) -> Content {
 /// holds.
 pub(super) fn unsettled(disk: &SimDisk, components: &[Name]) -> Vec<(u32, Forgotten)> {
     let Some(directory) = directory(disk, components) else { return Vec::new() };
-    let entries = disk.entries(directory, View::Visible).into_iter();
-    entries
-        .filter_map(|(name, node)| match node {
-            Node::File(file) if !disk.is_clean(file) => {
-                let medium = disk.contents_of(file, View::Durable);
-                Some((file.number(), Forgotten { name, medium }))
-            }
-            Node::File(_) | Node::Directory(_) | Node::Link | Node::Special => None,
-        })
-        .collect()
+    let mut unsettled = Vec::new();
+    disk.for_each_entry(directory, View::Visible, &mut |name, node| match node {
+        Node::File(file) if !disk.is_clean(file) => {
+            let name = Name::new(name).expect("what a directory holds has a name");
+            let medium = disk.contents_of(file, View::Durable);
+            unsettled.push((file.number(), Forgotten { name, medium }));
+        }
+        Node::File(_) | Node::Directory(_) | Node::Link | Node::Special => {}
+    });
+    unsettled
 }
 
-/// The fences beside a partition.
-fn fences(disk: &SimDisk, components: &[Name]) -> Vec<Fence> {
-    let named = named_fences(disk, components).into_iter();
-    named.map(|(name, fence)| Fence { name, image: image_of(disk, fence) }).collect()
-}
-
-fn named_fences(disk: &SimDisk, components: &[Name]) -> Vec<(Name, DirectoryId)> {
-    let (_, above) = components.split_last().expect("a partition has a name");
-    let Some(parent) = directory(disk, above) else { return Vec::new() };
-    let entries = disk.entries(parent, View::Visible).into_iter();
-    entries
-        .filter(|(name, _)| is_fence_of(components, name))
-        .filter_map(|(name, node)| match node {
-            Node::Directory(fence) => Some((name, fence)),
-            Node::File(_) | Node::Link | Node::Special => None,
-        })
-        .collect()
+/// The fences of a partition, beside it in `parent`.
+fn named_fences(disk: &SimDisk, parent: DirectoryId, partition: &Name) -> Vec<(Name, DirectoryId)> {
+    let mut fences = Vec::new();
+    disk.for_each_entry(parent, View::Visible, &mut |name, node| match node {
+        Node::Directory(fence) if is_fenced_name(partition, name) => {
+            fences.push((Name::new(name).expect("what a directory holds has a name"), fence));
+        }
+        Node::Directory(_) | Node::File(_) | Node::Link | Node::Special => {}
+    });
+    fences
 }
 
 /// The directories of a partition's fences.
 pub(super) fn fence_directories(disk: &SimDisk, components: &[Name]) -> Vec<DirectoryId> {
-    named_fences(disk, components).into_iter().map(|(_, fence)| fence).collect()
+    let (name, above) = components.split_last().expect("a partition has a name");
+    let Some(parent) = directory(disk, above) else { return Vec::new() };
+    named_fences(disk, parent, name).into_iter().map(|(_, fence)| fence).collect()
 }
 
 /// Whether a fence of the partition is called so.
 pub(super) fn is_fence_of(components: &[Name], name: &Name) -> bool {
     let (partition, _) = components.split_last().expect("a partition has a name");
-    let prefix = partition.with_suffix(b".fenced.").expect("a partition's name is short");
-    name.as_bytes().starts_with(prefix.as_bytes())
+    is_fenced_name(partition, name.as_bytes())
+}
+
+fn is_fenced_name(partition: &Name, name: &[u8]) -> bool {
+    name.strip_prefix(partition.as_bytes()).is_some_and(|rest| rest.starts_with(b".fenced."))
 }
 
 /// Whether a directory lies beside a partition that is called as it is, with a suffix.

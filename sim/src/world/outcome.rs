@@ -58,9 +58,8 @@ impl Outcome {
         disk.walk(View::Visible, &mut |path, node| {
             if let Node::File(file) = node {
                 self.word(path);
-                let bytes = disk.contents_of(file, View::Visible);
-                self.number(bytes.len() as u64);
-                self.0.update(&bytes);
+                self.number(disk.length_of(file, View::Visible));
+                disk.for_each_page(file, View::Visible, &mut |bytes| self.0.update(bytes));
             }
         });
     }

@@ -1,6 +1,7 @@
 //! I12: file length = recovered length = writer cursor, behind a start and behind every call of a client.
 
 use recovery_core::decide::{Action, Verdict};
+use recovery_core::format::FileName;
 use recovery_core::observe::PartitionFacts;
 use recovery_core::units::{Length, Position, SegmentStart};
 
@@ -60,7 +61,7 @@ pub fn check_cursor(cursor: Cursor, log: Option<Length>) -> Option<Violation> {
 }
 
 fn log_length(image: &Image, segment: SegmentStart) -> Option<Length> {
-    match image.find(format!("{:020}.log", segment.get()).as_bytes()) {
+    match image.find(FileName::log(segment).as_bytes()) {
         Some(Content::File(file)) => Some(Length::new(file.bytes.len() as u64)),
         Some(Content::Unopenable | Content::Directory | Content::Other) | None => None,
     }
