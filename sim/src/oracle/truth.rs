@@ -11,6 +11,7 @@ use super::Image;
 use super::boot_view::bytes_of;
 use super::damage::Damages;
 use super::served_log::Lying;
+use crate::disk::keep_small;
 use crate::schedule::BatchId;
 
 /// How far a batch has come.
@@ -112,6 +113,12 @@ impl Truth {
         self.strangers.clear();
         self.damages.clear();
         self.indistinguishable = 0;
+    }
+
+    /// Lets go of the room that only large worlds needed.
+    pub fn rest(&mut self) {
+        keep_small(&mut self.bytes);
+        keep_small(&mut self.writes);
     }
 
     /// Notes a batch that the writer has taken in.

@@ -12,6 +12,7 @@ use super::meter::Meter;
 use super::poll::Reading;
 use super::serve::Scratch;
 use crate::disk::{Event as DiskEvent, Injection, SimDisk, Snapshot, Strike, keep_small};
+use crate::oracle::truth::Truth;
 use crate::subject::trial::Trial;
 
 /// Memory that one thread reuses from world to world.
@@ -27,6 +28,8 @@ pub struct Arena {
     pub(super) injections: Vec<Injection>,
     pub(super) calls: Vec<DiskEvent>,
     pub(super) strikes: Vec<Strike>,
+    /// What was true of partitions of worlds that are over.
+    pub(super) truths: Vec<Truth>,
     pub(super) moments: Moments,
     /// The directory that worlds on it start with, if their schedules name one.
     pub image: Option<&'static WorldImage>,
@@ -68,6 +71,7 @@ impl Arena {
             injections: Vec::new(),
             calls: Vec::new(),
             strikes: Vec::new(),
+            truths: Vec::new(),
             moments: Moments::default(),
             image: None,
             trial: None,
@@ -89,6 +93,7 @@ impl Arena {
         keep_small(&mut self.strikes);
         self.disk.iter().chain(&self.disks).for_each(SimDisk::rest);
         self.snapshot.rest();
+        self.truths.iter_mut().for_each(Truth::rest);
         self.moments.rest();
     }
 

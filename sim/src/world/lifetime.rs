@@ -39,7 +39,8 @@ impl<'a> World<'a> {
         };
         let mut recorder = std::mem::take(&mut arena.recorder);
         recorder.reset(watch.keeps_events);
-        let slots = header.partitions.iter().map(|partition| Slot::new(*partition)).collect();
+        let mut truth = || arena.truths.pop().unwrap_or_default();
+        let slots = header.partitions.iter().map(|partition| Slot::telling(*partition, truth())).collect();
         let mut world = Self {
             schedule,
             node: Node { disk, slots, is_up: true, is_waiting: false, lies: Lies::default() },
@@ -120,6 +121,7 @@ impl<'a> World<'a> {
         if keeps_disks {
             arena.left = vec![NodeLeft::of(&self.node)];
         }
+        arena.truths.extend(self.node.slots.into_iter().map(|slot| slot.truth));
         self.meter.enter(Phase::Generate);
         arena.meter = self.meter;
         arena.disk = Some(self.node.disk);

@@ -47,7 +47,11 @@ pub(super) struct Slot {
 
 impl Slot {
     pub(super) fn new(header: PartitionHeader) -> Self {
-        let mut truth = Truth::default();
+        Self::telling(header, Truth::default())
+    }
+
+    /// The same, in the memory of a truth that is told no more.
+    pub(super) fn telling(header: PartitionHeader, mut truth: Truth) -> Self {
         truth.reset(header.first_offset);
         truth.has_ledger = header.ledger;
         Self {
