@@ -222,7 +222,9 @@ impl Again<'_> {
             let is_down = disk.end_step().crashed.is_some();
             assert!(is_down, "a start that makes its calls again goes down at one of them");
             disk.crash(restart, &SurvivorChoice::of(survivors));
-            let again = self.start(Sight::ALL);
+            // What is left by the end of a process is compared with the start that was not cut short.
+            let sight = if restart == Restart::Process { Sight::AFTER } else { Sight::ALL };
+            let again = self.start(sight);
             if self.is_told_an_error(&again) {
                 continue;
             }

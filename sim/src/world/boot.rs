@@ -216,11 +216,9 @@ struct Course {
 }
 
 impl Course {
-    /// The start that went this way.
+    /// The start that went this way and came to nothing.
     fn told(self, boot: Boot) -> Boot {
-        let Self { before, carried, unsettled, acted, settling_changes, steps, .. } = self;
-        let is_unknown = matches!(boot.verdict.disposition, Disposition::Unavailable(_));
-        let reached = if is_unknown { self.last } else { self.reached };
+        let Self { before, carried, unsettled, last: reached, acted, settling_changes, steps, .. } = self;
         Boot { before, carried, unsettled, reached, acted, settling_changes, steps, ..boot }
     }
 
@@ -271,7 +269,9 @@ fn follow(
         }
         (was_looking, has_looked) = (is_looking, has_looked || is_looking);
         let from = disk.recorded();
-        course.acted = recovery.acting().or(course.acted);
+        if let Some(acting) = recovery.acting() {
+            course.acted = Some(acting);
+        }
         course.last = at;
         course.has_ended = recovery.step(disk, partition, workspace, STEP_BYTES) == Progress::Done;
         if at == RecoveryStep::Settle && !has_looked {
@@ -329,10 +329,26 @@ fn recover(
             Service::Unavailable
         }
     };
-    let failed_to_act = stopped_at.is_some();
-    let nothing = Boot::of_nothing(after, expectation, Unavailable::Locked);
-    let boot = Boot { facts, verdict, plan, open_error, cursor, failed_to_act, ..nothing };
-    (course.told(boot), service)
+    let Course { before, carried, unsettled, acted, settling_changes, steps, .. } = course;
+    let is_unknown = matches!(verdict.disposition, Disposition::Unavailable(_));
+    let boot = Boot {
+        before,
+        carried,
+        after,
+        unsettled,
+        forgotten: Vec::new(),
+        facts,
+        verdict,
+        plan,
+        open_error,
+        cursor,
+        failed_to_act: stopped_at.is_some(),
+        reached: if is_unknown { course.last } else { course.reached },
+        acted,
+        settling_changes,
+        steps,
+    };
+    (boot, service)
 }
 
 /// Makes the directories of a partition and opens its writer, as a server does for a new topic.
