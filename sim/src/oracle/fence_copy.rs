@@ -29,13 +29,15 @@ pub fn copies(image: &PartitionImage) -> Vec<FenceCopy<'_>> {
 }
 
 impl FenceCopy<'_> {
-    /// The byte that `file` had at `position`, if this copy holds it.
-    pub fn byte(&self, file: &Name, position: u64) -> Option<u8> {
+    /// Whether these are bytes of `file`.
+    pub fn is_of(&self, file: &Name) -> bool {
         // The ledger is one a directory, and its copies carry digits like every other file's.
         let is_ledger = file.as_bytes() == b"ledger" && self.file == b"00000000000000000000.ledger";
-        if self.file != file.as_bytes() && !is_ledger {
-            return None;
-        }
+        self.file == file.as_bytes() || is_ledger
+    }
+
+    /// The byte that its file had at `position`, if this copy holds it.
+    pub fn byte(&self, position: u64) -> Option<u8> {
         let at = usize::try_from(position.checked_sub(self.position)?).expect("a copy lies in memory");
         self.bytes.get(at).copied()
     }

@@ -31,12 +31,13 @@ pub(super) fn lost_runs(
     is_worthless: impl Fn(usize, u8) -> bool,
 ) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
+    let copies: Vec<&FenceCopy<'_>> = copies.iter().filter(|copy| copy.is_of(name)).collect();
     for at in wanted {
         let byte = before[at];
         let position = at as u64;
         let is_kept = is_worthless(at, byte)
             || after.is_some_and(|after| after.get(at) == Some(&byte))
-            || copies.iter().any(|copy| copy.byte(name, position) == Some(byte));
+            || copies.iter().any(|copy| copy.byte(position) == Some(byte));
         if is_kept {
             continue;
         }
