@@ -52,19 +52,19 @@ impl Name {
     /// If more digits are asked for than the largest number has, or the suffix ends a component.
     pub(crate) fn numbered(mut number: u64, digits_min: usize, suffix: &'static [u8]) -> Self {
         assert!(digits_min <= DIGITS_MAX && !has_separator(suffix), "no more digits, and a suffix is one");
-        let mut digits = [b'0'; DIGITS_MAX];
-        let mut first = DIGITS_MAX;
         // A name has a digit at least, and a u64 has 20 at most.
-        while number > 0 || first == DIGITS_MAX {
+        let digits = number.checked_ilog10().map_or(1, |largest| largest as usize + 1).max(digits_min);
+        let length = digits + suffix.len();
+        let mut name = Self { length: u8::try_from(length).expect("short"), bytes: [0; NAME_BYTES_MAX] };
+        let (shown, behind) = name.bytes[..length].split_at_mut(digits);
+        shown.fill(b'0');
+        let mut first = digits;
+        while number > 0 {
             first -= 1;
-            digits[first] += (number % 10) as u8;
+            shown[first] += (number % 10) as u8;
             number /= 10;
         }
-        let digits = &digits[first.min(DIGITS_MAX - digits_min)..];
-        let length = digits.len() + suffix.len();
-        let mut name = Self { length: u8::try_from(length).expect("short"), bytes: [0; NAME_BYTES_MAX] };
-        name.bytes[..digits.len()].copy_from_slice(digits);
-        name.bytes[digits.len()..length].copy_from_slice(suffix);
+        behind.copy_from_slice(suffix);
         name
     }
 
@@ -90,7 +90,7 @@ impl Name {
 
 /// Whether a byte is there that ends a component, or the whole path.
 fn has_separator(bytes: &[u8]) -> bool {
-    bytes.iter().any(|byte| matches!(byte, b'/' | 0))
+    bytes.contains(&b'/') || bytes.contains(&0)
 }
 
 impl PartialEq for Name {
