@@ -27,7 +27,8 @@
 //! - One that holds, by the reference, what ends behind all that any peer can give, or holds a batch that none can give:
 //!   no copy is taken that ends before what was durable here or leaves out what verifies here, so it waits for an
 //!   operator.
-//! - One of which a file cannot be read that is no log, if only an index: no range of offsets could be asked for
+//! - One of which a file cannot be read that is no log, if only an index, or of the copy that has only not got its place
+//!   yet: no range of offsets could be asked for
 //!   instead, and a copy would be taken without knowing what it must not end before, so it stays unavailable.
 //! - One into whose directory somebody has put a file before it was made: nothing is made over it, so it stays
 //!   unavailable, and says `occupied`.
@@ -58,7 +59,7 @@ pub struct Replica {
     pub is_whole: bool,
     /// Whether anything of it lies on the disk.
     pub has_files: bool,
-    /// Whether a file of it that is no log cannot be read.
+    /// Whether a file of it that is no log cannot be read, or one of a complete copy that only lacks its name.
     pub is_unreadable: bool,
     /// Whether somebody has put something into its directory before it was made.
     pub is_occupied: bool,

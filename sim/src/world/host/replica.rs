@@ -39,7 +39,12 @@ impl HostWorld<'_> {
             || !image.fences.is_empty();
         let state = self.state_of_target(m, slot.header.namespace);
         let is_waiting = state == Some(PartitionState::Rebuilding);
-        let is_unreadable = has_unreadable_file(&image);
+        // A copy that only lacks its name is what there is of it.
+        let copy = match look::directory(disk, components) {
+            Some(_) => None,
+            None => look::complete_sibling(disk, components).map(|copy| look::image_of(disk, copy)),
+        };
+        let is_unreadable = has_unreadable_file(copy.as_ref().unwrap_or(&image.directory));
         let statistics = member.host.as_ref().and_then(|host| host.statistics(slot.header.namespace));
         let is_occupied = statistics.is_some_and(|statistics| statistics.code == Some("occupied"));
         Replica {
@@ -144,17 +149,17 @@ fn without_bad_sectors(image: &Image) -> Image {
 }
 
 /// Whether a file cannot be read that no range of offsets could be asked for instead: any but a log.
-fn has_unreadable_file(image: &PartitionImage) -> bool {
-    has_unreadable(image, false)
+fn has_unreadable_file(directory: &Image) -> bool {
+    has_unreadable(directory, false)
 }
 
 /// Whether a part of a log cannot be read.
 fn has_unreadable_log(image: &PartitionImage) -> bool {
-    has_unreadable(image, true)
+    has_unreadable(&image.directory, true)
 }
 
-fn has_unreadable(image: &PartitionImage, is_log: bool) -> bool {
-    image.directory.entries.iter().any(|entry| match &entry.content {
+fn has_unreadable(directory: &Image, is_log: bool) -> bool {
+    directory.entries.iter().any(|entry| match &entry.content {
         Content::File(file) => {
             !file.unreadable.is_empty() && entry.name.as_bytes().ends_with(b".log") == is_log
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use recovery_core::host::HostEvent;
+use recovery_core::host::{HostEvent, RebuildCause};
 use recovery_core::units::Namespace;
 use recovery_core::wal::{Key, Stage};
 
@@ -84,17 +84,23 @@ impl HostWorld<'_> {
     }
 
     /// I19: what was put in its place is served as soon as it is judged, where no call failed, and nobody has damaged it
-    /// since it was complete.
+    /// since it was complete. Of a replica that was damaged before, a superblock may say with a checksum that fits that
+    /// more offsets were reserved: it comes along, and the peers are asked for those.
     fn check_copy_taken(&mut self, m: usize, key: Key, later: &[HostEvent]) {
-        let is_damaged = self.members[m]
-            .index_of(key.namespace)
-            .is_some_and(|index| self.members[m].extras[index].is_copy_damaged);
+        let extra = self.members[m].index_of(key.namespace).map(|index| &self.members[m].extras[index]);
+        let is_damaged = extra.is_some_and(|extra| extra.is_copy_damaged);
+        let may_reserve_more = extra.is_some_and(|extra| extra.was_damaged);
         if !self.is_calm(m) || self.members[m].was_lied_to || is_damaged {
             return;
         }
         let judged = later.iter().find_map(|event| match event {
             HostEvent::Served { key: other, .. } if *other == key => Some((true, "served")),
             HostEvent::Refused { key: other, reason } if *other == key => Some((false, reason.code())),
+            HostEvent::Rebuilding { key: other, cause: RebuildCause::Gap(_) }
+                if *other == key && may_reserve_more =>
+            {
+                None
+            }
             HostEvent::Rebuilding { key: other, .. } if *other == key => Some((false, "rebuilding")),
             HostEvent::Served { .. }
             | HostEvent::Refused { .. }
