@@ -106,9 +106,9 @@ impl<'a> Draft<'a> {
     fn live_through(&mut self, mut downs: u32) {
         while downs > 0 {
             self.write_phase(downs);
-            if downs > 1 && self.world.regime == Regime::Unlimited && self.outdate_a_seal() {
-                downs -= 2;
-            } else {
+            let taken = self.ordeal(downs);
+            downs -= taken;
+            if taken == 0 {
                 self.go_down();
                 downs -= 1;
                 self.come_up(&mut downs);

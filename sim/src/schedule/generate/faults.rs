@@ -14,6 +14,8 @@ use crate::schedule::target::{Destination, FileRole, Slot, Target};
 
 const STREAM: Stream = Stream::Faults;
 
+/// How many of 1000 faults change one field, where that kind is on.
+const EDIT_SHARE: u32 = 400;
 const SECTOR_BYTES: u64 = 512;
 const LEDGER_RECORD_BYTES: u64 = 128;
 const INDEX_ENTRY_BYTES: u64 = 24;
@@ -63,16 +65,21 @@ enum Aim {
 }
 
 impl Draft<'_> {
-    /// Perhaps damages something, in one place or some places near each other.
+    /// Perhaps damages something of each partition.
     pub(super) fn damage(&mut self) {
-        if !self.tape.chance(STREAM, self.swarm.damage_share) {
-            return;
+        for at in 0..self.books.len() {
+            if self.tape.chance(STREAM, self.swarm.damage_share) {
+                self.damage_of(at);
+            }
         }
-        let at = self.pick_partition(STREAM);
-        let mut focus = self.pick_batch(at);
+    }
+
+    /// Damages something of a partition, in one place or some places near each other.
+    pub(super) fn damage_of(&mut self, at: usize) {
+        let mut focus = self.pick_batch(STREAM, at);
         let count = self.tape.range(STREAM, 1, self.swarm.cluster);
         for _ in 0..count {
-            let Some(kind) = self.swarm.pick(self.tape, STREAM, AT_REST) else { return };
+            let Some(kind) = self.kind_at_rest() else { return };
             let fault = self.fault(kind, at, focus);
             let cached = self.tape.chance(STREAM, 60);
             self.push(Action::Fault { fault, cached });
@@ -82,13 +89,21 @@ impl Draft<'_> {
         }
     }
 
+    /// Which kind it is. What hits one field decides more often than the rest, which mostly hits all of them.
+    fn kind_at_rest(&mut self) -> Option<FaultKind> {
+        if self.swarm.has_kind(FaultKind::BitFlip) && self.tape.chance(STREAM, EDIT_SHARE) {
+            return Some(FaultKind::BitFlip);
+        }
+        self.swarm.pick(self.tape, STREAM, AT_REST)
+    }
+
     /// A batch to aim at: the newest ones and the first one more often than the rest. 0 if there is none.
-    fn pick_batch(&mut self, at: usize) -> usize {
+    pub(super) fn pick_batch(&mut self, stream: Stream, at: usize) -> usize {
         let count = self.books[at].batches.len();
         let last = count.max(1) - 1;
-        let anywhere = self.tape.index(STREAM, count.max(1));
+        let anywhere = self.tape.index(stream, count.max(1));
         let before = last.checked_sub(1).unwrap_or(last);
-        self.tape.weighted(STREAM, &[(4, last), (2, before), (1, 0), (4, anywhere)])
+        self.tape.weighted(stream, &[(4, last), (2, before), (1, 0), (4, anywhere)])
     }
 
     fn fault(&mut self, kind: FaultKind, at: usize, focus: usize) -> Fault {
@@ -116,7 +131,7 @@ impl Draft<'_> {
         let to = self.sibling(at);
         if kind == FaultKind::ForeignBatch {
             let from = self.pick_partition(STREAM);
-            let source = self.pick_batch(from);
+            let source = self.pick_batch(STREAM, from);
             return self.batch_fault(kind, from, source, to);
         }
         self.batch_fault(kind, at, focus, to)

@@ -34,10 +34,13 @@ const FAR_OFFSETS: [(u32, u64); 4] = [(4, 0), (3, 1000), (2, u32::MAX as u64 - 3
 /// thousand of them shows it; the others are lone, with a host or with what a host is made of alone.
 const MIXED: [(u32, (u8, bool)); 3] = [(11, (NODES, true)), (4, (1, true)), (5, (1, false))];
 
+/// Regimes of a mixed run. More than half of its worlds have damage: that takes more forms than crashes have.
+const REGIMES: [(u32, Regime); 2] = [(2, Regime::Legal), (3, Regime::Unlimited)];
+
 /// Draws size, swarm and header, each choice from its own word whatever the knobs fix.
 pub(super) fn draw(tape: &mut Tape, knobs: Knobs) -> (WorldHeader, Shape, Swarm) {
     let size = Size::draw(tape, knobs.size);
-    let regime = tape.pick(Stream::Swarm, &Regime::ALL);
+    let regime = tape.weighted(Stream::Swarm, &REGIMES);
     let regime = knobs.regime.fixed().unwrap_or(regime);
     let filesystem = tape.pick(Stream::Swarm, &Filesystem::ALL);
     let filesystem = knobs.filesystem.fixed().unwrap_or(filesystem);

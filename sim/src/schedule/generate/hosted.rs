@@ -86,6 +86,7 @@ impl Draft<'_> {
         if self.world.regime == Regime::Unlimited {
             self.damage();
             self.operate();
+            self.befall();
         }
         self.spoil_beside();
         if self.swarm.has(Habit::CrashInRecovery) && self.tape.chance(Stream::Crashes, 200) {
@@ -168,7 +169,7 @@ impl Draft<'_> {
     }
 
     /// A step of a host, perhaps with a call that goes wrong, or a crash; says whether the node is down behind it.
-    fn of_host(&mut self, action: Action, moment: Moment) -> bool {
+    pub(super) fn of_host(&mut self, action: Action, moment: Moment) -> bool {
         if self.swarm.has(Habit::CrashInside) && self.tape.chance(Stream::Crashes, CRASH_SHARE) {
             self.crash_in(action, moment);
             return true;
@@ -178,7 +179,7 @@ impl Draft<'_> {
     }
 
     /// What an operator may give up: the offsets of one batch, or nothing.
-    fn lost_range(&mut self, at: usize) -> Option<OffsetRange> {
+    pub(super) fn lost_range(&mut self, at: usize) -> Option<OffsetRange> {
         let count = self.books[at].batches.len();
         let chosen = self.tape.index(STREAM, count.max(1));
         let batches = &self.books[at].batches;

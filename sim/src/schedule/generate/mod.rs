@@ -7,9 +7,11 @@
 //!
 //! In reading order: [`knobs`] (what a run chooses), `shape` (how large), `swarm` (which kinds of trouble
 //! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`,
-//! `host` and `rare`, each drawing from its own stream; `hosted`, `stories` and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
+//! `host` and `rare`, each drawing from its own stream; `ordeals` for worlds without hosts, `hosted`, `stories`, `copies`
+//! and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
 
 mod book;
+mod copies;
 mod crashes;
 mod draft;
 mod errors;
@@ -19,6 +21,7 @@ mod host;
 mod hosted;
 mod image;
 pub mod knobs;
+mod ordeals;
 mod rare;
 mod shape;
 mod stories;
@@ -35,7 +38,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 7;
+pub const GENERATOR: u32 = 8;
 
 /// The schedule that a tape spells.
 ///

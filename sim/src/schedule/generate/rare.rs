@@ -1,22 +1,20 @@
 //! What the chances of the other files hardly ever bring about, and what happens to partitions all the same.
 //!
 //! Each of these takes one value in one field, one name, or several steps in a row that count only together: a
-//! checksum of zero, a record of another life, an index that ends inside of an entry, a batch that lies behind a seal.
-//! Promises: drawn from words of its own, and for worlds without hosts; a world that none of it befalls is as it would
-//! be without this file.
+//! checksum of zero, a record of another life, an index that ends inside of an entry, a batch inside of a message, a count
+//! that no batch has, something behind the end of a log that is closed, the last number there is.
+//! Promises: drawn from words of its own; a world that none of it befalls is as it would be without this file.
 
 use std::borrow::Cow;
 
 use recovery_core::format::IdentityTag;
-use recovery_core::storage::Call;
 use recovery_core::units::Incarnation;
 
 use super::draft::Draft;
 use super::workload::narrow;
-use crate::schedule::crash::{CallPoint, Crash, CrashInside, Survival, Survivors};
-use crate::schedule::fault::{Edit, Fault, FaultKind};
-use crate::schedule::field::{BatchField, HeaderField, LedgerField, SuperblockField};
-use crate::schedule::step::{Action, Append, BatchId, Interruption, Plant};
+use crate::schedule::fault::{Edit, Fault, FaultKind, StrayEntry};
+use crate::schedule::field::{BatchField, FrameField, HeaderField, LedgerField, SuperblockField};
+use crate::schedule::step::{Action, BatchId, Place, Plant};
 use crate::schedule::tape::Stream;
 use crate::schedule::target::{FileRole, Slot, Target};
 
@@ -25,19 +23,26 @@ const STREAM: Stream = Stream::Rare;
 /// How many of 1000 downs of a world with a superblock hit it.
 const SUPERBLOCK_SHARE: u32 = 300;
 /// How many of 1000 downs are followed by one of the others.
-const SHARE: u32 = 80;
-/// How many of 1000 phases of work end with a roll that is cut short.
-const OLD_SEAL_SHARE: u32 = 30;
+const SHARE: u32 = 250;
 /// Most offsets that another server has reserved ahead.
 const AHEAD_MOST: u64 = 200;
 /// A partition whose next offset is no further from the last one there is has batches that run past it.
-const NEAR_THE_END: u64 = 64;
+pub(super) const NEAR_THE_END: u64 = 64;
 /// A life that no partition of a world has.
 const OTHER_LIFE: Incarnation = Incarnation::new(9);
 /// The name that a log has while it is copied by hand.
 const TEMPORARY: &str = "00000000000000000000.log.tmp";
+/// The name of the file that says of a copy that it is complete.
+const COMPLETE: &str = "COMPLETE";
 
 const ENTRY_BYTES: u64 = 24;
+/// Bytes of the payload that holds a batch: a batch of one small message fits into all of them.
+const BAITED_BYTES: (u64, u64) = (400, 1200);
+const BAIT_BYTES: u64 = 60;
+/// Most bytes that something leaves behind the end of a log.
+const BEHIND_MOST: u64 = 700;
+/// Counts that are large in 32 bits, or whose product with the length of a frame is.
+const COUNTS: [u64; 4] = [u32::MAX as u64, 1 << 31, (1 << 32) / 48 + 1, 1 << 28];
 
 #[derive(Clone, Copy)]
 enum Rare {
@@ -48,6 +53,10 @@ enum Rare {
     Emptied,
     TornIndex,
     PastTheLastOffset,
+    Overstated,
+    Baited,
+    Lengthened,
+    Complete,
 }
 
 impl Draft<'_> {
@@ -75,6 +84,10 @@ impl Draft<'_> {
             (3 * (1 - ledger), Rare::Emptied),
             (3, Rare::TornIndex),
             (30 * u32::from(is_near_the_end), Rare::PastTheLastOffset),
+            (5, Rare::Overstated),
+            (4, Rare::Baited),
+            (8 * u32::from(book.segments.len() > 1), Rare::Lengthened),
+            (2 * u32::from(self.has_hosts), Rare::Complete),
         ];
         match self.tape.weighted(STREAM, &choices) {
             Rare::ChecksumOfZero => self.zero_checksum(at),
@@ -84,26 +97,39 @@ impl Draft<'_> {
             Rare::Emptied => self.empty(at),
             Rare::TornIndex => self.tear_index(at),
             Rare::PastTheLastOffset => self.plant_messages(at, narrow(NEAR_THE_END)),
+            Rare::Overstated => self.overstate(at),
+            Rare::Baited => self.bait(at),
+            Rare::Lengthened => self.lengthen_a_log(at),
+            Rare::Complete => self.leave_complete(at),
         }
     }
 
-    fn hurt(&mut self, fault: Fault) {
+    pub(super) fn hurt(&mut self, fault: Fault) {
         self.push(Action::Fault { fault, cached: false });
     }
 
-    /// A superblock that does not verify, or one of another server that has reserved further than ours ever does.
+    /// A superblock that does not verify, or one with a checksum that fits: of another server that has reserved further than
+    /// ours ever does, of another cluster, or with the last number there is.
     fn hit_superblock(&mut self, at: usize) {
         let partition = self.books[at].namespace();
         let ahead = self.tape.range(STREAM, 1, AHEAD_MOST);
-        let ahead = self.books[at].next_offset.checked_add(ahead);
-        let hit =
-            |field| Fault::new(FaultKind::BitFlip, Target::Superblock { partition, slot: Slot::A, field });
-        let fault = if let Some(offset) = ahead.filter(|_| self.tape.chance(STREAM, 500)) {
-            let fault = hit(Some(SuperblockField::OffsetFrontier));
-            Fault { edit: Some(Edit::Value(offset)), restamp: true, ..fault }
-        } else {
-            let field = self.tape.pick(STREAM, &SuperblockField::ALL);
-            Fault { edit: Some(Edit::Bit(0)), ..hit(Some(field)) }
+        let ahead = self.books[at].next_offset.checked_add(ahead).unwrap_or(u64::MAX);
+        // Only a host writes the other one.
+        let slot = if self.has_hosts { self.tape.pick(STREAM, &[Slot::A, Slot::B]) } else { Slot::A };
+        let hit = |field, edit| {
+            let target = Target::Superblock { partition, slot, field: Some(field) };
+            Fault { edit: Some(edit), ..Fault::new(FaultKind::BitFlip, target) }
+        };
+        let field = self.tape.pick(STREAM, &SuperblockField::ALL);
+        let verified = [
+            (5, None),
+            (5, Some((SuperblockField::OffsetFrontier, ahead))),
+            (3, Some((SuperblockField::Cluster, ahead))),
+            (2, Some((SuperblockField::Sequence, u64::MAX))),
+        ];
+        let fault = match self.tape.weighted(STREAM, &verified) {
+            None => hit(field, Edit::Bit(0)),
+            Some((field, value)) => Fault { restamp: true, ..hit(field, Edit::Value(value)) },
         };
         self.hurt(fault);
     }
@@ -170,44 +196,65 @@ impl Draft<'_> {
         self.hurt(Fault::new(FaultKind::LostWrite, target));
     }
 
-    /// Perhaps a roll is cut short behind its seal, and a batch that was lost before turns up behind that seal: the node
-    /// goes down twice, and is up again. Says whether it did.
-    pub(super) fn outdate_a_seal(&mut self) -> bool {
-        if !self.tape.chance(STREAM, OLD_SEAL_SHARE) {
-            return false;
-        }
-        let at = self.pick_partition(STREAM);
-        let book = &self.books[at];
-        let (partition, next) = (book.namespace(), book.next_offset);
-        let room = self.batches_end - self.next_batch;
-        if !book.header.ledger || !book.may_roll() || room < 3 || u64::MAX - next < NEAR_THE_END {
-            return false;
-        }
-        let [kept, lost, newest] = [0, 1, 2].map(|number| BatchId(self.next_batch + number));
-        self.next_batch += 3;
-        self.put(at, kept);
-        self.push(Action::Flush(partition));
-        self.push(Action::Append(Append::new(partition, lost)));
-        self.push(Action::Crash(Crash::Process));
-        self.push(Action::Start);
-        let crash = Crash::Power(Survival::of(Survivors::All));
-        let inside = CrashInside { at: CallPoint { on: Some(Call::Create), call: 1 }, inside: None, crash };
-        self.push_inside(Action::Roll(partition), vec![Interruption::Crash(inside)]);
-        self.push(Action::Crash(Crash::Process));
-        let target = Target::Batch { partition, batch: lost, field: None };
-        self.hurt(Fault::new(FaultKind::StaleGenerationBatch, target));
-        self.push(Action::Start);
-        self.push(Action::Roll(partition));
-        self.books[at].roll();
-        self.put(at, newest);
-        self.push(Action::Flush(partition));
-        self.books[at].is_dirty = false;
-        true
+    /// A batch says of itself that it holds more messages, or more bytes, than fit anywhere.
+    fn overstate(&mut self, at: usize) {
+        let index = self.pick_batch(STREAM, at);
+        let Some(written) = self.books[at].batches.get(index).copied() else { return };
+        let count = self.tape.pick(STREAM, &COUNTS);
+        let bit = narrow(self.tape.range(STREAM, 32, 63));
+        let edits =
+            [(HeaderField::MessageCount, Edit::Value(count)), (HeaderField::BatchLength, Edit::Bit(bit))];
+        let (field, edit) = self.tape.pick(STREAM, &edits);
+        let (partition, batch) = (self.books[at].namespace(), written.batch);
+        let target = Target::Batch { partition, batch, field: Some(BatchField::Header(field)) };
+        let restamp = self.tape.chance(STREAM, 300);
+        self.hurt(Fault { edit: Some(edit), restamp, ..Fault::new(FaultKind::BitFlip, target) });
     }
 
-    fn put(&mut self, at: usize, batch: BatchId) {
-        let append = Append::new(self.books[at].namespace(), batch);
-        self.books[at].append(batch, append.messages, append.payload_bytes);
-        self.push(Action::Append(append));
+    /// A batch of two messages, of which the first is a whole batch itself and the second is damaged.
+    fn bait(&mut self, at: usize) {
+        if self.batches_end - self.next_batch < 2 {
+            return;
+        }
+        let (partition, outer) = (self.books[at].namespace(), BatchId(self.next_batch));
+        let inner = BatchId(self.next_batch + 1);
+        self.next_batch += 2;
+        let payload_bytes = narrow(self.tape.range(STREAM, BAITED_BYTES.0, BAITED_BYTES.1));
+        self.push(Action::Plant(Plant { messages: 2, payload_bytes, ..Plant::new(partition, outer) }));
+        let payload_bytes = narrow(self.tape.range(STREAM, 0, BAIT_BYTES));
+        let place = Place::Inside(outer);
+        self.push(Action::Plant(Plant { messages: 1, payload_bytes, place, ..Plant::new(partition, inner) }));
+        let frame = self.tape.weighted(STREAM, &[(3, 1), (1, 0)]);
+        let field = Some(BatchField::Frame { frame, field: FrameField::Payload });
+        let target = Target::Batch { partition, batch: outer, field };
+        self.hurt(Fault { edit: Some(Edit::Bit(3)), ..Fault::new(FaultKind::BitFlip, target) });
+    }
+
+    /// Behind the end of a log lies something more; of one that is closed, where there is one.
+    pub(super) fn lengthen_a_log(&mut self, at: usize) {
+        let partition = self.books[at].namespace();
+        let older = self.books[at].segments.len() - 1;
+        let index = self.tape.index(STREAM, older.max(1));
+        let segment = self.books[at].segments[index];
+        if self.next_batch < self.batches_end && self.tape.chance(STREAM, 300) {
+            let batch = BatchId(self.next_batch);
+            self.next_batch += 1;
+            let place = Place::Position { segment: Some(segment.start), position: segment.bytes };
+            self.push(Action::Plant(Plant { place, ..Plant::new(partition, batch) }));
+        } else {
+            let length = Some(self.tape.range(STREAM, 1, BEHIND_MOST));
+            let file = FileRole::Log(segment.start);
+            let target = Target::File { partition, file, position: segment.bytes, length };
+            self.hurt(Fault::new(FaultKind::Noise, target));
+        }
+    }
+
+    /// Something has the name of the file that says of a copy that it is complete.
+    fn leave_complete(&mut self, at: usize) {
+        let name = Cow::Borrowed(COMPLETE);
+        let target = Target::Name { partition: self.books[at].namespace(), name };
+        let entry = self.tape.weighted(STREAM, &[(2, StrayEntry::Directory), (1, StrayEntry::File)]);
+        let bytes = (entry == StrayEntry::File).then_some(self.tape.range(STREAM, 0, 200));
+        self.hurt(Fault { bytes, entry, ..Fault::new(FaultKind::StrayFile, target) });
     }
 }

@@ -1,27 +1,29 @@
 //! What takes hosts several steps in a row.
 //!
 //! Each of the steps counts only in the state that the one before has left, so drawn one by one they would hardly ever
-//! meet: a copy is asked for where something was lost, of a peer that is behind, or of another life, or has given
-//! something up; an insert is queued while nothing could be said of its partition; all nodes lose power at once.
+//! meet: an insert is queued while nothing could be said of its partition; all nodes lose power at once; an operator gives up
+//! what was lost, in a step that is cut short; a topic is deleted and made again. What copies go through is in `copies`.
 
 use super::draft::Draft;
 use super::errors::Moment;
 use super::hosted::NodeBook;
-use crate::schedule::crash::{Crash, Survivors};
-use crate::schedule::fault::{Edit, Fault, FaultKind, Times};
+use super::workload::narrow;
+use crate::schedule::crash::{CallPoint, Crash, CrashInside, Restart, Survivors};
+use crate::schedule::fault::{Edit, Fault, FaultKind};
 use crate::schedule::field::{BatchField, FrameField, HeaderField};
-use crate::schedule::step::{AcceptLoss, Action, NodeId, OffsetRange};
+use crate::schedule::step::{AcceptLoss, Action, Interruption, NodeId, OffsetRange};
 use crate::schedule::tape::Stream;
 use crate::schedule::target::Target;
 use crate::schedule::world::Regime;
+use recovery_core::storage::Call;
 use recovery_core::units::Offset;
 
 const STREAM: Stream = Stream::Host;
 
-/// How many of 1000 copies of a story have a crash inside.
-const CRASH_SHARE: u32 = 500;
-/// How many of 1000 copies that a crash has cut short are damaged before the next start.
-const SPOILT_SHARE: u32 = 300;
+/// How many of 1000 topics that are made again are made in a step that is cut short.
+const CUT_SHORT_SHARE: u32 = 600;
+/// Most times that an operator gives something up in a row.
+const GIVEN_UP_MOST: u64 = 3;
 
 #[derive(Clone, Copy)]
 enum Story {
@@ -29,15 +31,7 @@ enum Story {
     Blackout,
     QueuedInsert,
     Recreated,
-}
-
-/// What is the matter with the peer that a copy is asked of.
-#[derive(Clone, Copy)]
-enum Peer {
-    Sound,
-    Behind,
-    OfAnotherLife,
-    GaveUp,
+    GivenUp,
 }
 
 impl Draft<'_> {
@@ -48,87 +42,27 @@ impl Draft<'_> {
         // Without damage nothing is ever refused.
         let has_damage = u32::from(self.world.regime == Regime::Unlimited);
         let stories = [
-            (1, Story::Recreated),
-            (6 * has_peers * has_damage, Story::Copy),
+            (2, Story::Recreated),
+            (8 * has_peers * has_damage, Story::Copy),
             (2 * has_peers, Story::Blackout),
             (3 * (1 - has_peers) * has_damage, Story::QueuedInsert),
+            ((4 - 2 * has_peers) * has_damage, Story::GivenUp),
         ];
         match self.tape.weighted(STREAM, &stories) {
             Story::Copy => return self.copy(at, nodes),
             Story::Blackout => self.black_out(at, nodes),
             Story::QueuedInsert => self.queue_an_insert(at),
-            Story::Recreated => self.recreate(at),
-        }
-        false
-    }
-
-    /// Something is lost here, and a peer is asked for all of it.
-    fn copy(&mut self, at: usize, nodes: &[NodeBook]) -> bool {
-        let partition = self.books[at].namespace();
-        let here = self.node;
-        let peers: Vec<NodeId> = (0..self.world.nodes)
-            .map(NodeId)
-            .filter(|node| *node != here && nodes[usize::from(node.0)].is_up)
-            .collect();
-        self.append_and_flush(at, self.batches_end);
-        let index = self.tape.index(STREAM, peers.len().max(1));
-        if let Some(peer) = peers.get(index) {
-            self.prepare(at, *peer);
-        }
-        self.lose(at);
-        self.push(Action::Start);
-        let from = peers.get(index).copied().unwrap_or(NodeId((here.0 + 1) % self.world.nodes));
-        let transfer = Action::Transfer { partition, from };
-        if self.tape.chance(Stream::Crashes, CRASH_SHARE) {
-            self.crash_in(transfer, Moment::Copy);
-            if self.tape.chance(STREAM, SPOILT_SHARE) {
-                self.spoil_marker(at);
-            }
-            return true;
-        }
-        self.push(transfer);
-        self.spoil_wire();
-        false
-    }
-
-    /// Makes of a peer what it is to be when it is asked.
-    fn prepare(&mut self, at: usize, peer: NodeId) {
-        let partition = self.books[at].namespace();
-        let here = self.node;
-        let kinds = [(3, Peer::Sound), (2, Peer::Behind), (2, Peer::OfAnotherLife), (3, Peer::GaveUp)];
-        match self.tape.weighted(STREAM, &kinds) {
-            Peer::Sound => {}
-            Peer::Behind => {
-                self.fill_disk_of(peer);
-                self.append_and_flush(at, self.batches_end);
-            }
-            Peer::OfAnotherLife => {
-                self.fill_disk_of(peer);
+            Story::GivenUp => return self.give_up(at),
+            Story::Recreated => {
                 self.recreate(at);
-                self.append_and_flush(at, self.batches_end);
-            }
-            Peer::GaveUp => {
-                self.node = peer;
-                let lost = self.lose(at);
-                self.push(Action::Start);
-                let range = lost.and_then(|batch| self.offsets_of(at, batch));
-                self.push(Action::AcceptLoss(AcceptLoss { partition, range }));
-                self.node = here;
+                return self.make_again(at);
             }
         }
-    }
-
-    /// A node that takes nothing down any more is behind from here on, until it comes up again.
-    fn fill_disk_of(&mut self, node: NodeId) {
-        let here = std::mem::replace(&mut self.node, node);
-        let mut fault = Fault::new(FaultKind::NoSpace, Target::Any);
-        fault.times = Times::Always;
-        self.push(Action::Fault { fault, cached: false });
-        self.node = here;
+        false
     }
 
     /// The process goes down, and a batch that a mark covers is damaged; which one.
-    fn lose(&mut self, at: usize) -> Option<usize> {
+    pub(super) fn lose(&mut self, at: usize) -> Option<usize> {
         let partition = self.books[at].namespace();
         self.push(Action::Checkpoint(partition));
         self.crash_now(Crash::Process);
@@ -148,7 +82,7 @@ impl Draft<'_> {
     }
 
     /// The offsets of a batch, if nothing was ever lost.
-    fn offsets_of(&self, at: usize, index: usize) -> Option<OffsetRange> {
+    pub(super) fn offsets_of(&self, at: usize, index: usize) -> Option<OffsetRange> {
         let batches = &self.books[at].batches;
         let first: u64 = batches.iter().take(index).map(|batch| u64::from(batch.messages)).sum();
         let last = first + u64::from(batches.get(index)?.messages.checked_sub(1)?);
@@ -189,11 +123,53 @@ impl Draft<'_> {
     }
 
     /// A topic is deleted and made again before any pass has seen the deletion.
-    fn recreate(&mut self, at: usize) {
+    pub(super) fn recreate(&mut self, at: usize) {
         let partition = self.books[at].namespace();
         self.books[at].begin_life();
         self.push(Action::Delete(partition));
         self.push(Action::Create(partition));
         self.push(Action::Reconcile);
+    }
+
+    /// What was deleted is confirmed and made, perhaps in a step that is cut short; says whether the node is down.
+    fn make_again(&mut self, at: usize) -> bool {
+        let partition = self.books[at].namespace();
+        self.push(Action::Confirm(partition));
+        self.push(Action::Create(partition));
+        self.push(Action::QueueInsert(partition));
+        if self.tape.chance(Stream::Crashes, CUT_SHORT_SHARE) {
+            let calls =
+                [(3, Call::MakeDirectory), (2, Call::SyncDirectory), (2, Call::Sync), (1, Call::Write)];
+            let on = self.tape.weighted(Stream::Crashes, &calls);
+            let call = narrow(self.tape.range(Stream::Crashes, 1, 4));
+            self.cut_short(Action::ApplyInserts, on, call);
+            return true;
+        }
+        self.push(Action::ApplyInserts);
+        false
+    }
+
+    /// A step with a crash inside, at a call of one kind.
+    pub(super) fn cut_short(&mut self, action: Action, on: Call, call: u32) {
+        let crash = self.crash();
+        self.has_page_cache = crash.restart() == Restart::Process;
+        let inside = CrashInside { at: CallPoint { on: Some(on), call }, inside: None, crash };
+        self.push_inside(action, vec![Interruption::Crash(inside)]);
+        self.push(Action::Crash(Crash::Process));
+    }
+
+    /// Something is lost, and an operator gives up what is not it, and then what is; says whether the node is down.
+    fn give_up(&mut self, at: usize) -> bool {
+        let partition = self.books[at].namespace();
+        self.append_and_flush(at, self.batches_end);
+        let lost = self.lose(at);
+        self.push(Action::Start);
+        let times = self.tape.range(STREAM, 0, GIVEN_UP_MOST - 1);
+        for _ in 0..times {
+            let range = self.lost_range(at);
+            self.push(Action::AcceptLoss(AcceptLoss { partition, range }));
+        }
+        let range = lost.and_then(|batch| self.offsets_of(at, batch));
+        self.of_host(Action::AcceptLoss(AcceptLoss { partition, range }), Moment::Pass)
     }
 }

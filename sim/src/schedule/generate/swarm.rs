@@ -98,10 +98,10 @@ impl Swarm {
                 Regime::Legal => habits & !(1 << Habit::Plant as u32),
                 Regime::Unlimited => habits,
             },
-            damage_share: tape.pick(Stream::Swarm, &[300, 600, 1000]),
+            damage_share: tape.pick(Stream::Swarm, &[500, 800, 1000]),
             cluster: tape.pick(Stream::Swarm, &[1, 1, 2, 4]),
-            error_share: tape.pick(Stream::Swarm, &[0, 40, 150]),
-            start_error_share: tape.pick(Stream::Swarm, &[0, 150, 400]),
+            error_share: tape.pick(Stream::Swarm, &[0, 60, 180]),
+            start_error_share: tape.pick(Stream::Swarm, &[0, 200, 500]),
         }
     }
 

@@ -53,13 +53,13 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 7
-mixed e22c59f14340f921
-small a3df9599d0cf780c
-medium 86791313e59759fd
-large 9e05b1df69fa71ca
-three nodes 0f0fc0d36920aee6
-mixed replicas 4ad031f7bd381335
+generator 8
+mixed 4bd61800e49413f6
+small a590b2af94831cd0
+medium 93074491029cc0aa
+large 38e555480b2c2f6d
+three nodes 25570250b69cc6d1
+mixed replicas 32877fd3817d968e
 ";
 
 #[test]
