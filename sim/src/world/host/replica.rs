@@ -104,7 +104,8 @@ impl HostWorld<'_> {
             .truth
             .writes()
             .iter()
-            .filter(|write| matches!(write.life, Life::Acknowledged | Life::Adopted))
+            // What verifies here counts, whatever became of it: a fault may have brought back what a crash took.
+            .filter(|write| write.life != Life::Retained)
             .filter(|write| slot.truth.lies_in(&image.directory, write))
             .map(|write| write.base)
             .collect();
