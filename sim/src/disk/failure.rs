@@ -101,8 +101,10 @@ impl Disk {
                 continue;
             }
             let contents = self.contents_on_device(id, &change, failed, fill);
-            self.state.commit_held += 1;
-            self.state.file_mut(id).pending[at] = Pending { contents, landing: Landing::Failed, ..change };
+            let failed = Pending { contents, landing: Landing::Failed, ..change };
+            // The zeros of a cut may have been committed with it.
+            self.state.commit_held += u32::from(failed.is_committed_with_names());
+            self.state.file_mut(id).pending[at] = failed;
             self.state.file_mut(id).has_special = true;
         }
         self.settle_cache(id);

@@ -9,7 +9,7 @@ use super::directory::{DirectoryId, Reach};
 use super::file::{FileId, PageSlot};
 use super::freed::FreedPool;
 use super::geometry::{Geometry, index};
-use super::pending::{Landing, Pending};
+use super::pending::{Change, Landing, Pending};
 use super::resolve::{Resolution, Resolved};
 use super::rules::{AppendOrder, LIED, Rules, Sequence};
 
@@ -183,7 +183,8 @@ impl Folding<'_> {
         let was_new = fold.is_new || !self.pages[piece.page].medium.is_stored();
         // Once an earlier change has come down in the page's block, later ones are written in place.
         let is_new = was_new && fold.landed == 0;
-        let ends_here = change.ends_before_gap() && rules.is_some_and(|rules| rules.lengths_end_before_gaps);
+        let length_follows = rules.is_some_and(|rules| rules.lengths_follow_pages);
+        let ends_here = change.ends_before_gap() && length_follows;
         let extends = (change.extends() || ends_here) && piece.end > change.length_before;
         let is_whole = chosen == piece.sectors;
         let is_in_order = self.is_in_order(change);
@@ -226,14 +227,16 @@ impl Folding<'_> {
             self.folds[piece.page].is_mapped = true;
         }
         self.land(change, piece, lands);
-        if extends && wants_length && shows && !self.is_stuck {
+        // What had made the file longer may be lost, and this page lie behind the end that is left.
+        let fills_in = length_follows && !extends && lands != 0 && matches!(change.change, Change::Write);
+        if (extends || fills_in) && wants_length && shows && !self.is_stuck {
             let end = match rules {
                 Some(rules) if rules.lengths_end_at_sectors && self.resolution.length.is_none() => {
                     self.end_of(piece, chosen)
                 }
                 Some(_) | None => piece.end,
             };
-            if end > change.length_before {
+            if end > if extends { change.length_before } else { self.length } {
                 self.length = end;
             }
         }

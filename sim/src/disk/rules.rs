@@ -106,8 +106,9 @@ pub(super) struct Rules {
     pub(super) length_waits_in_new_page: bool,
     /// A length that grows inside a page that the medium has waits for that page's bytes.
     pub(super) length_waits_in_old_page: bool,
-    /// A length may end with the old last page when something is written far behind it.
-    pub(super) lengths_end_before_gaps: bool,
+    /// A page that comes down takes the length on the medium with it, whichever change made the file longer for those who
+    /// read: the old last page when something is written far behind it, and a page that was passed over and filled in.
+    pub(super) lengths_follow_pages: bool,
     /// A length may end at each sector of a write, not only at each page.
     pub(super) lengths_end_at_sectors: bool,
     pub(super) fills: Fills,
@@ -144,7 +145,7 @@ const EXT4_ORDERED: Rules = Rules {
     // The length of an append inside the last block is committed without its bytes: note (a).
     length_waits_in_old_page: false,
     // The length on the medium goes with the blocks that are mapped.
-    lengths_end_before_gaps: true,
+    lengths_follow_pages: true,
     lengths_end_at_sectors: false,
     fills: Fills::Zeros,
     fills_old_pages: false,
@@ -172,7 +173,7 @@ const EXT4_JOURNAL: Rules = Rules {
     old_pages_are_whole: true,
     length_waits_in_new_page: true,
     length_waits_in_old_page: true,
-    lengths_end_before_gaps: false,
+    lengths_follow_pages: false,
     // A file whose data is in the journal has all of it committed.
     file_sync_names: NamesSynced::All,
     directory_sync_names: NamesSynced::All,
@@ -202,7 +203,7 @@ const BTRFS: Rules = Rules {
     append_order: AppendOrder::Calls,
     length_waits_in_new_page: true,
     length_waits_in_old_page: true,
-    lengths_end_before_gaps: false,
+    lengths_follow_pages: false,
     lengths_end_at_sectors: false,
     fills: Fills::Zeros,
     fills_old_pages: false,
@@ -226,7 +227,7 @@ const ADVERSARIAL: Rules = Rules {
     append_order: AppendOrder::Nothing,
     length_waits_in_new_page: false,
     length_waits_in_old_page: false,
-    lengths_end_before_gaps: true,
+    lengths_follow_pages: true,
     lengths_end_at_sectors: true,
     fills: Fills::Any,
     fills_old_pages: true,

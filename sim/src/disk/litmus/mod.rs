@@ -221,7 +221,7 @@ mod tests {
             old_pages_are_whole,
             length_waits_in_new_page,
             length_waits_in_old_page,
-            lengths_end_before_gaps,
+            lengths_follow_pages,
             lengths_end_at_sectors,
             fills_old_pages,
             rename_waits_for_length,

@@ -95,6 +95,18 @@ pub(super) const TESTS: &[Litmus] = &[
         outcomes: &[("absent", "owjxbp"), ("old-page-filled", "owxp"), ("whole", "owjxbp"), ("other", "owp")],
         program: append_behind_a_gap,
     },
+    Litmus {
+        name: "gap-filled-in",
+        cell: "2.5 the length on the medium goes with what is written back, whichever write made the file longer",
+        outcomes: &[
+            ("absent", "owjxbp"),
+            ("filled-in", "owxp"),
+            ("passed-over", "owjxbp"),
+            ("whole", "owjxbp"),
+            ("other", "owp"),
+        ],
+        program: gap_filled_in,
+    },
 ];
 
 fn sync_of_file_and_later_names(filesystem: Filesystem, seen: &mut Seen) {
@@ -239,6 +251,26 @@ fn append_behind_a_gap(filesystem: Filesystem, seen: &mut Seen) {
             64 => "absent",
             256 if is_all(&bytes[64..], 0) => "old-page-filled",
             768 if is_all(&bytes[64..512], 0) && is_all(&bytes[512..], NEW) => "whole",
+            _ => "other",
+        }
+    });
+}
+
+fn gap_filled_in(filesystem: Filesystem, seen: &mut Seen) {
+    let mut hand = seen.hand(filesystem);
+    let file = hand.durable("f", OLD, PAGE);
+    hand.write(&file, 2 * PAGE, NEW, PAGE);
+    hand.write(&file, PAGE, NEWER, PAGE);
+    explore(&mut hand, seen, |hand| {
+        let bytes = hand.look("f").expect("the file is durable");
+        if !is_all(&bytes[..256], OLD) {
+            return "broken";
+        }
+        match bytes.len() {
+            256 => "absent",
+            512 if is_all(&bytes[256..], NEWER) => "filled-in",
+            768 if is_all(&bytes[256..512], 0) && is_all(&bytes[512..], NEW) => "passed-over",
+            768 if is_all(&bytes[256..512], NEWER) && is_all(&bytes[512..], NEW) => "whole",
             _ => "other",
         }
     });
