@@ -118,8 +118,7 @@ impl Draft<'_> {
         let has_superblock = u32::from(self.books[at].header.superblock_frontier.is_some());
         let losses =
             [(6, Loss::Flip), (2, Loss::Sector), (1, Loss::Directory), (4 * has_superblock, Loss::Stranger)];
-        let loss = self.tape.weighted(STREAM, &losses);
-        match loss {
+        match self.tape.weighted(STREAM, &losses) {
             Loss::Flip => {
                 let lost = self.lose(at);
                 self.push(Action::Start);

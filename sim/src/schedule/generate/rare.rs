@@ -113,7 +113,7 @@ impl Draft<'_> {
     fn hit_superblock(&mut self, at: usize) {
         let partition = self.books[at].namespace();
         let ahead = self.tape.range(STREAM, 1, AHEAD_MOST);
-        let ahead = self.books[at].next_offset.checked_add(ahead).unwrap_or(u64::MAX);
+        let ahead = self.books[at].next_offset.saturating_add(ahead);
         // Only a host writes the other one.
         let slot = if self.has_hosts { self.tape.pick(STREAM, &[Slot::A, Slot::B]) } else { Slot::A };
         let hit = |field, edit| {
