@@ -55,6 +55,8 @@ pub struct Kill {
     pub how: &'static str,
     /// Worlds up to and with the first kill, from the worst start, where seeds killed it.
     pub seeds: Option<u64>,
+    /// The same from each start, in the order of [`STARTS`]; empty where seeds did not kill it.
+    pub from_each: Vec<u64>,
     /// The token of the first kill from the first start.
     pub token: Option<String>,
 }
@@ -171,12 +173,17 @@ impl Hunt<'_> {
             let found = self.ask(command, &mut |line| {
                 let by = text(line, "check").filter(|_| line["type"] == "failure")?;
                 let seeds = line["seed"].as_u64().map(|seed| seed.wrapping_sub(start) + 1);
-                Some((by.clone(), Kill { by, how: "seed", seeds, token: text(line, "token") }))
+                let from_each = seeds.into_iter().collect();
+                Some((by.clone(), Kill { by, how: "seed", seeds, from_each, token: text(line, "token") }))
             })?;
             let Some(found) = found else { return Ok(None) };
             worst = Some(match worst {
                 None => found,
-                Some(first) => Kill { seeds: first.seeds.max(found.seeds), ..first },
+                Some(first) => Kill {
+                    seeds: first.seeds.max(found.seeds),
+                    from_each: [first.from_each, found.from_each].concat(),
+                    ..first
+                },
             });
         }
         Ok(worst)
@@ -200,7 +207,13 @@ impl Hunt<'_> {
             }
             if let Some(by) = named {
                 let by = (*by).to_owned();
-                first.get_or_insert(Kill { by, how: "scenario", seeds: None, token: None });
+                first.get_or_insert(Kill {
+                    by,
+                    how: "scenario",
+                    seeds: None,
+                    from_each: Vec::new(),
+                    token: None,
+                });
             } else {
                 other = other.take().or_else(|| checks.first().map(|check| (*check).to_owned()));
             }
@@ -217,7 +230,10 @@ impl Hunt<'_> {
         self.ask(command, &mut |line| {
             let has_failed = line["type"] == "self-check" && line["passed"] == Value::Bool(false);
             let by = format!("self-check:{}", text(line, "name").filter(|_| has_failed)?);
-            Some((by.clone(), Kill { by, how: "self-check", seeds: None, token: None }))
+            Some((
+                by.clone(),
+                Kill { by, how: "self-check", seeds: None, from_each: Vec::new(), token: None },
+            ))
         })
     }
 
@@ -231,7 +247,10 @@ impl Hunt<'_> {
             let missed = line["reach_missed"].as_array()?.iter().filter_map(Value::as_str);
             let missed: Vec<String> = missed.map(|goal| format!("reach:{}", bare(goal))).collect();
             let by = missed.iter().find(|goal| named.contains(goal)).or(missed.first())?.clone();
-            Some((by.clone(), Kill { by, how: "reach", seeds: Some(seeds), token: None }))
+            Some((
+                by.clone(),
+                Kill { by, how: "reach", seeds: Some(seeds), from_each: Vec::new(), token: None },
+            ))
         })
     }
 }

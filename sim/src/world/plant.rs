@@ -15,8 +15,9 @@ use crate::oracle::damage::Place as Damaged;
 use crate::oracle::truth::{Life, Truth};
 use crate::schedule::{Append, BatchField, BatchId, FileRole, FrameField, Place, Plant, Target};
 
-/// Puts a batch down. `None` if its place is not there.
-pub(super) fn plant(node: &mut Node, plant: &Plant, step: u32) -> Option<()> {
+/// Puts a batch down: the partition, by its place among those of the node, and where in it bytes were written over.
+/// `None` if its place is not there.
+pub(super) fn plant(node: &mut Node, plant: &Plant, step: u32) -> Option<(usize, Damaged)> {
     let place = spot(node, &plant.place, plant)?;
     let base = match plant.base_offset {
         Some(base) => base,
@@ -31,12 +32,13 @@ pub(super) fn plant(node: &mut Node, plant: &Plant, step: u32) -> Option<()> {
     node.disk.damage(place.file.file, damage, Cause::Plant, false)?;
     let truth = &mut node.slots[place.slot].truth;
     let end = place.laid_at + laid.len() as u64;
-    truth.damages.add(Damaged::Bytes { file: place.file.name, range: place.laid_at..end });
+    let laid_over = Damaged::Bytes { file: place.file.name, range: place.laid_at..end };
+    truth.damages.add(laid_over.clone());
     let messages = if plant.nested > 0 { 1 } else { plant.messages };
     let next = Offset::new(base.get().saturating_add(u64::from(messages)));
     let offsets = (base, next);
     truth.append(Some(plant.batch), offsets, (place.segment, place.position), &bytes, Life::Planted);
-    Some(())
+    Some((place.slot, laid_over))
 }
 
 /// Where a planted batch lies.

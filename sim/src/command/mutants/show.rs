@@ -48,8 +48,9 @@ pub(super) fn summary(out: &mut dyn Write, numbers: &Numbers) -> io::Result<()> 
         out,
         "{planted} of {total} planted: {killed} killed, {survived} survived, {wrong_check} by another check, \
          {stale} stale, {unbuildable} unbuildable, {hung} hung; {missing} of the table missing; seeds to kill: \
-         median {}, most {}; {seconds:.0} s",
+         median {} (from the worst of three starts {}), most {}; {seconds:.0} s",
         shown(numbers.seeds_median),
+        shown(numbers.seeds_median_of_worst),
         shown(numbers.seeds_max)
     )
 }

@@ -11,7 +11,8 @@ const FATES: [&str; 6] = ["killed", "survived", "wrong-check", "stale", "unbuild
 #[expect(clippy::disallowed_types, reason = "how long a run takes is shown; nothing depends on it")]
 pub(super) struct Tally {
     fates: [u64; 6],
-    seeds: Vec<u64>,
+    /// Worlds to the first kill from each start, of each that seeds killed.
+    seeds: Vec<Vec<u64>>,
     begin: std::time::Instant,
 }
 
@@ -26,8 +27,10 @@ pub struct Numbers {
     pub missing: usize,
     /// Files.
     pub total: usize,
-    /// Worlds to the first kill, of those that seeds killed: the middle one.
+    /// Worlds to the first kill from each start, of those that seeds killed: the middle one.
     pub seeds_median: Option<u64>,
+    /// The same from the worst start of each.
+    pub seeds_median_of_worst: Option<u64>,
     /// And the most.
     pub seeds_max: Option<u64>,
     /// How long all of it took, the run without a bug included.
@@ -46,8 +49,8 @@ impl Tally {
         for (word, count) in FATES.iter().zip(&mut self.fates) {
             *count += u64::from(*word == fate.code());
         }
-        if let Fate::Killed(Kill { seeds: Some(seeds), how: "seed", .. }) = fate {
-            self.seeds.push(*seeds);
+        if let Fate::Killed(Kill { from_each, how: "seed", .. }) = fate {
+            self.seeds.push(from_each.clone());
         }
     }
 
@@ -66,36 +69,43 @@ impl Tally {
 
     /// The numbers of the last line.
     pub(super) fn numbers(&self, missing: usize, total: usize) -> Numbers {
-        let mut seeds = self.seeds.clone();
-        seeds.sort_unstable();
+        let worst = || self.seeds.iter().filter_map(|from_each| from_each.iter().copied().max());
         Numbers {
             planted: self.fates.iter().sum(),
             fates: self.fates,
             missing,
             total,
-            seeds_median: seeds.get(seeds.len() / 2).copied(),
-            seeds_max: seeds.last().copied(),
+            seeds_median: median(self.seeds.iter().flatten().copied().collect()),
+            seeds_median_of_worst: median(worst().collect()),
+            seeds_max: worst().max(),
             seconds: self.begin.elapsed().as_secs_f64(),
         }
     }
+}
+
+/// The middle one; of two the greater.
+fn median(mut seeds: Vec<u64>) -> Option<u64> {
+    seeds.sort_unstable();
+    seeds.get(seeds.len() / 2).copied()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn killed(how: &'static str, seeds: Option<u64>) -> Fate {
-        Fate::Killed(Kill { by: "I05".to_owned(), how, seeds, token: None })
+    fn killed(how: &'static str, from_each: &[u64]) -> Fate {
+        let seeds = from_each.iter().copied().max();
+        Fate::Killed(Kill { by: "I05".to_owned(), how, seeds, from_each: from_each.to_vec(), token: None })
     }
 
     #[test]
     fn every_fate_is_counted_once_and_the_worst_of_them_is_the_exit() {
         let mut tally = Tally::begin();
         assert_eq!(tally.exit(), Exit::Nothing);
-        for seeds in [3, 900, 40] {
-            tally.count(&killed("seed", Some(seeds)));
+        for from_each in [[3, 1, 2], [900, 7, 8], [9, 40, 9]] {
+            tally.count(&killed("seed", &from_each));
         }
-        tally.count(&killed("reach", Some(2000)));
+        tally.count(&killed("reach", &[]));
         assert_eq!(tally.exit(), Exit::Held);
         tally.count(&Fate::Survived);
         tally.count(&Fate::WrongCheck { by: "I01".to_owned() });
@@ -106,6 +116,7 @@ mod tests {
         assert_eq!(tally.exit(), Exit::Harness);
         let numbers = tally.numbers(1, 20);
         assert_eq!((numbers.planted, numbers.fates), (9, [4, 1, 1, 1, 1, 1]));
-        assert_eq!((numbers.seeds_median, numbers.seeds_max), (Some(40), Some(900)));
+        assert_eq!((numbers.seeds_median, numbers.seeds_median_of_worst), (Some(8), Some(40)));
+        assert_eq!(numbers.seeds_max, Some(900));
     }
 }

@@ -17,6 +17,13 @@ impl Reference {
         segments.any(|segment| segment.batches > 0 || segment.survivors_next_offset.is_some())
     }
 
+    /// Offsets of what verifies behind damage, whoever wrote it: the first of each batch, and one behind its last.
+    pub fn survivors(&self) -> impl Iterator<Item = (Offset, Offset)> {
+        let segments = self.findings.iter().flat_map(|findings| &findings.segments);
+        let survivors = segments.flat_map(|segment| &segment.survivors);
+        survivors.map(|(first, next)| (Offset::new(*first), Offset::new(*next)))
+    }
+
     /// One behind the last offset of all that verifies, in the chain or behind damage, or that the ledger reserves for
     /// what was set aside, or that a mark or the superblock has as durable; behind all that a log has room for, where a
     /// budget for looking at it can run out, or where it contradicts its marks, so that where its prefix ends is open.

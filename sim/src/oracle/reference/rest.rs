@@ -23,8 +23,8 @@ pub(super) struct Rest {
     pub(super) kind: Residue,
     /// Its length in bytes.
     pub(super) length: u64,
-    /// One behind the largest offset that a survivor in it holds.
-    pub(super) survivors_next_offset: Option<u64>,
+    /// Offsets of each survivor in it: its first, and one behind its last.
+    pub(super) survivors: Vec<(u64, u64)>,
     /// Whether places where a batch could start claim more bytes than there are, or are many: only then can a
     /// budget for looking at each of them run out, since one that is looked at costs a few times its bytes.
     pub(super) has_bait: bool,
@@ -57,7 +57,7 @@ pub(super) struct Chain {
 pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
     let bytes = &log[stop..];
     let (kind, length) = (Residue::None, bytes.len() as u64);
-    let mut rest = Rest { kind, length, survivors_next_offset: None, has_bait: false, runs: Vec::new() };
+    let mut rest = Rest { kind, length, survivors: Vec::new(), has_bait: false, runs: Vec::new() };
     if bytes.is_empty() {
         return rest;
     }
@@ -89,7 +89,7 @@ pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
         match survivor {
             Some(next_offset) => {
                 rest.kind = Residue::Survivor;
-                rest.survivors_next_offset = rest.survivors_next_offset.max(Some(next_offset));
+                rest.survivors.push((batch.base_offset, next_offset));
             }
             None if rest.kind == Residue::Noise => rest.kind = Residue::Stray,
             None => {}

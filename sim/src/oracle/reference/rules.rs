@@ -32,6 +32,8 @@ pub(super) struct SegmentFindings {
     pub(super) stop: Stop,
     pub(super) residue: Residue,
     pub(super) survivors_next_offset: Option<u64>,
+    /// Offsets of each survivor: its first, and one behind its last.
+    pub(super) survivors: Vec<(u64, u64)>,
     /// Whether a budget for looking at the residue can run out.
     pub(super) has_bait: bool,
     /// What is still to be carried over behind an accepted loss.

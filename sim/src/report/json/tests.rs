@@ -224,7 +224,8 @@ fn the_lines_of_planted_bugs_have_the_fields_of_the_page() {
     let text = "mutant \"m\" target=\"core\" version=1\nstory \"s\"\n\
                 replace file=\"f\" {\n    find \"a\"\n    with \"b\"\n}\nkilled-by \"I01\"\n";
     let planted = Mutant::parse("m", text).expect("it is well-formed");
-    let kill = Kill { by: "I01".to_owned(), how: "seed", seeds: Some(7), token: None };
+    let kill =
+        Kill { by: "I01".to_owned(), how: "seed", seeds: Some(7), from_each: vec![3, 7, 5], token: None };
     for fate in [Fate::Killed(kill), Fate::WrongCheck { by: "I02".to_owned() }, Fate::Survived, Fate::Hung] {
         let line = mutant(&Judged { mutant: &planted, fate, scenarios: Vec::new(), seconds: 1.5 });
         check(&line);
@@ -235,7 +236,8 @@ fn the_lines_of_planted_bugs_have_the_fields_of_the_page() {
         fates: [1, 0, 0, 0, 0, 0],
         missing: 0,
         total: 1,
-        seeds_median: Some(7),
+        seeds_median: Some(5),
+        seeds_median_of_worst: Some(7),
         seeds_max: Some(7),
         seconds: 2.5,
     };

@@ -321,9 +321,10 @@ impl HostWorld<'_> {
     }
 
     fn plant(&mut self, m: usize, plant: &Plant) -> Answer {
-        if plant::plant(&mut self.members[m].node, plant, self.step).is_none() {
+        let Some((index, place)) = plant::plant(&mut self.members[m].node, plant, self.step) else {
             return Answer::Missed;
-        }
+        };
+        self.note_in_copy(m, index, place);
         self.note_damage(m);
         self.recorder.note(EventCode::Fault, word("plant"), u64::from(plant.batch.0), 0);
         Answer::Done

@@ -114,7 +114,10 @@ impl HostWorld<'_> {
                 offer.segments.iter().any(|end| end.segment.offset() <= *base && *base < end.next_offset)
             };
             let has_nothing = offer.bytes() == 0 && may_hold_a_batch;
-            held <= offer.next_offset && bases.iter().all(is_given) && !has_nothing
+            held <= offer.next_offset
+                && bases.iter().all(is_given)
+                && found.survivors().all(|survivor| gives(offer, survivor))
+                && !has_nothing
         };
         let offered = |member: &Member| member.host.as_ref()?.offer(slot.header.namespace);
         !self.members.iter().filter_map(offered).any(|offer| gives_all(&offer))
@@ -133,6 +136,15 @@ impl HostWorld<'_> {
         let end = self.found(m, index, image).known_end();
         end.is_some_and(|end| given.unwrap_or(Offset::ZERO) < end)
     }
+}
+
+/// Whether the segments of an offer hold offsets from the first of `range` up to, and without, its second, as far as they
+/// are not below its floor.
+fn gives(offer: &Offer, (first, next): (Offset, Offset)) -> bool {
+    let held = offer.segments.iter().fold(first.max(offer.floor.offset()), |at, end| {
+        if end.segment.offset() <= at { at.max(end.next_offset) } else { at }
+    });
+    next <= held
 }
 
 /// The same directory with zeros in the place of what cannot be read.
