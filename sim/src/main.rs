@@ -19,8 +19,8 @@ fn main() -> ExitCode {
     let (mut out, mut err) = (io::stdout(), io::stderr());
     match run(&cli.command, &mut out, &mut err) {
         Ok(exit) => exit.into(),
-        // Whoever reads has gone: nobody is left to be told.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Held.into(),
+        // Whoever reads has gone: nobody is left to be told, and nothing was brought to its end.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Interrupted.into(),
         // A full disk, a folder that may not be written to: the message of the system says which.
         Err(error) => {
             // This stream may be the one that takes nothing; the status says it all the same.

@@ -14,6 +14,13 @@ pub fn current() -> Commit {
     Commit::Known { id, is_dirty }
 }
 
+/// Hash of the program that runs, which tells builds apart that no commit does: of a tree that had changed, or outside of
+/// git. `None` where the system does not let it read itself.
+pub fn program() -> Option<String> {
+    let bytes = std::env::current_exe().and_then(std::fs::read).ok()?;
+    Some(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes)))
+}
+
 /// The seed that a commit stands for: the first 8 bytes of its id, little-endian; nothing outside of git.
 pub fn seed() -> Option<u64> {
     seed_of(&git(&["rev-parse", "--verify", "HEAD"])?)

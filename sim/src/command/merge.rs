@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::cli::Merge;
+use crate::command::file;
 use crate::command::outputs::Outputs;
 use crate::exit::Exit;
 use crate::report::lines::{FailureLine, Line, read_sections};
@@ -40,9 +41,9 @@ pub fn merge(options: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::R
         whole.failures.iter().try_for_each(|failure| terminal::failure(out, &whole.started, failure))?;
         terminal::run_summary(out, &whole)?;
     }
-    if let Some(file) = &options.out {
+    if let Some(path) = &options.out {
         let text: String = lines(&whole, &failures).iter().map(|line| line.text() + "\n").collect();
-        fs::write(file, text)?;
+        file::write(path, &text)?;
     }
     let outputs = Outputs { html: options.html.as_deref(), junit: options.junit.as_deref() };
     outputs.write(&whole, None, err)?;

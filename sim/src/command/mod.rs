@@ -2,6 +2,7 @@
 
 pub mod commit;
 pub mod export;
+pub(crate) mod file;
 pub mod interruption;
 pub mod kernel_check;
 pub mod known;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::file::write;
 use crate::oracle::sample::Checks;
 use crate::report::annotations::annotations;
 use crate::report::html::{self, SCENES, Scene};
@@ -53,13 +54,6 @@ impl Outputs<'_> {
     }
 }
 
-fn write(file: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(file, text)
-}
-
 fn kill_table() -> io::Result<KillTable> {
     match fs::read_to_string(FILE) {
         Ok(text) => KillTable::read(&text).map_err(|error| io::Error::other(format!("{FILE}: {error}"))),
@@ -69,14 +63,20 @@ fn kill_table() -> io::Result<KillTable> {
 }
 
 /// The first failing seed of each group, new ones first, run again and watched. One whose world cannot be made here
-/// (of another generator, of an image that is not at hand) is left out.
+/// (of another generator, of an image that is not at hand), or is another one here than it was in the run (another build
+/// ran it), is left out.
 fn scenes(whole: &Whole, image: Option<&'static WorldImage>) -> Vec<Scene> {
     let mut arena = Arena::on(image);
     let (known, new): (Vec<&Group>, Vec<&Group>) = whole.summary.groups.iter().partition(|group| group.known);
     let groups = new.into_iter().chain(known).take(SCENES);
     // Of checks that this build does not know the usual ones are the nearest.
     let checks = Checks::from_word(&whole.started.checks).unwrap_or(Checks::Default);
-    groups.filter_map(|group| scene(&group.id, &group.token, &mut arena, checks)).collect()
+    let scenes = groups.filter_map(|group| {
+        let digest = whole.line_of(group).and_then(|line| line.digest.clone());
+        let scene = scene(&group.id, &group.token, &mut arena, checks)?;
+        digest.is_none_or(|digest| digest == format!("{:016x}", scene.report.digest)).then_some(scene)
+    });
+    scenes.collect()
 }
 
 fn scene(group: &str, token: &str, arena: &mut Arena, checks: Checks) -> Option<Scene> {

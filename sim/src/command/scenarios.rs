@@ -123,9 +123,9 @@ pub fn tell(out: &mut dyn Write, told: &Told) -> io::Result<()> {
     let word = if told.has_passed() { "pass" } else { "FAIL" };
     writeln!(out, "    {word}  {}", told.path)?;
     for failure in &told.report.failures {
-        writeln!(out, "          {}:{}: {}", told.path, told.line(failure), failure.violation)?;
+        terminal::paragraph(out, "", &format!("line {}: {}", told.line(failure), failure.violation))?;
         if let Some(remark) = failure.said() {
-            writeln!(out, "          {remark}")?;
+            terminal::paragraph(out, "", &remark)?;
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ use crate::run::ending::FailureClass;
 use crate::run::panics::remember_panics;
 use crate::run::replay::twice;
 use crate::run::shrink::{Shrunk, shrink as simplify, title};
-use crate::schedule::{Extent, Origin, Scenario, Step, print, print_step};
+use crate::schedule::{Extent, Kills, Origin, Scenario, Step, print, print_step};
 use crate::world::{Arena, Watch};
 
 /// What a shrunk schedule is shown as.
@@ -133,8 +133,17 @@ fn writable(file: &Path) -> Result<(), String> {
         _ if file.is_dir() => {
             Err(format!("{shown} is a directory\nhint: name the file, such as {shown}/NAME.kdl"))
         }
+        _ if file.exists() && !may_be_shrunk(file) => Err(format!(
+            "{shown} is there, and sim shrink has not written it: it is not written over\nhint: name a new file"
+        )),
         Some(_) | None => Ok(()),
     }
+}
+
+/// Whether a file may be what an earlier run left: a scenario of which nobody has said what it kills.
+fn may_be_shrunk(file: &Path) -> bool {
+    let read = Source::read(&file.to_string_lossy(), None, Checks::Default);
+    read.is_ok_and(|source| source.scenario.kills == Kills::Unsaid)
 }
 
 /// The scenario that is kept: its title says what broke. What somebody has written about the whole one stays

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::lines::{FailureLine, LineError, Section, ShardLine, StartedLine, summary_of};
+use super::lines::{FailureLine, LineError, Section, ShardLine, StartedLine, SummaryLine, summary_of};
 use super::whole::Whole;
 use crate::run::join::join;
 use crate::run::pace::ShardPace;
@@ -29,6 +29,20 @@ pub enum MergeError {
         first: String,
         /// And in another.
         second: String,
+    },
+    /// A shard whose lines are not all there.
+    #[error(
+        "shard {shard} ended with {counted} failing seeds of group {group}, and {kept} of them have a line"
+    )]
+    Incomplete {
+        /// Which.
+        shard: u64,
+        /// Of which group.
+        group: String,
+        /// What its summary says.
+        counted: u64,
+        /// Lines that are there.
+        kept: u64,
     },
     /// A line of another build.
     #[error("{0}")]
@@ -116,6 +130,7 @@ pub fn merged(mut sections: Vec<Section>) -> Result<Merged, MergeError> {
     let mut shards: BTreeMap<u64, (Section, Summary)> = BTreeMap::new();
     for section in sections {
         let Some(line) = &section.summary else { continue };
+        has_its_lines(&section, line)?;
         let mut summary = summary_of(&section.reach, line)?;
         let index = section.started.shard.index;
         if summary.shards.is_empty() {
@@ -153,6 +168,20 @@ pub fn merged(mut sections: Vec<Section>) -> Result<Merged, MergeError> {
     Ok(Merged { whole, failures, conflicts })
 }
 
+/// Whether the failing seeds that each group shows, or all of them, have their lines.
+fn has_its_lines(section: &Section, line: &SummaryLine) -> Result<(), MergeError> {
+    let most = section.started.limits.per_group;
+    for group in &line.groups {
+        let of_it = section.failures.iter().filter(|failure| failure.group.as_ref() == Some(&group.id));
+        let kept = of_it.count() as u64;
+        if kept < group.count.min(most) {
+            let (shard, counted) = (section.started.shard.index, group.count);
+            return Err(MergeError::Incomplete { shard, group: group.id.clone(), counted, kept });
+        }
+    }
+    Ok(())
+}
+
 /// Leaves out what was merged before from shards that are there themselves, as is a file that a merge wrote among them.
 fn drop_merged(sections: &mut Vec<Section>) {
     let parts = |section: &Section| section.summary.as_ref().map_or(Vec::new(), |line| line.shards.clone());
@@ -186,6 +215,8 @@ fn is_of_one_run(first: &StartedLine, other: &StartedLine) -> Result<(), MergeEr
             ("generator", line.generator.to_string()),
             ("from_seed", line.from_seed.to_string()),
             ("commit", line.commit.clone()),
+            // Where no commit tells builds apart, the program does.
+            ("the program", line.program.clone().filter(|_| !line.has_commit()).unwrap_or_default()),
             ("world", format!("{:?}", line.world)),
             ("checks", line.checks.clone()),
             ("subject", format!("{:?}", line.subject)),
@@ -248,7 +279,7 @@ mod tests {
     use super::*;
     use crate::oracle::sample::Checks;
     use crate::oracle::{Check, Value, Violation};
-    use crate::report::lines::SummaryLine;
+
     use crate::run::parallel::Seeds;
     use crate::run::session::{Group, Request};
     use crate::schedule::generate::Knobs;
@@ -341,6 +372,8 @@ mod tests {
         };
         let again = merged([shards, vec![written.clone()]].concat()).expect("one run").whole;
         assert_eq!((again.summary, again.failures), (whole.summary, whole.failures));
+        let torn = Section { failures: Vec::new(), ..written.clone() };
+        assert!(matches!(merged(vec![torn]), Err(MergeError::Incomplete { counted: 5, kept: 0, .. })));
         // Without its shards it stands for them, and with half of them it is another run.
         assert_eq!(merged(vec![written.clone()]).expect("one run").whole.summary.seeds, 100);
         assert!(matches!(merged(vec![written, section(1, &[14])]), Err(MergeError::TwoRuns { .. })));

@@ -62,6 +62,14 @@ pub enum KnownError {
         /// What it should be.
         what: &'static str,
     },
+    /// Its fault kinds are not in order, or one stands there twice.
+    #[error(
+        "group {id}: fault kinds stand in alphabetical order, each once, so no failure can be of this group"
+    )]
+    Order {
+        /// Of which group.
+        id: String,
+    },
     /// Nothing is said.
     #[error("group {id} says no reason")]
     NoReason {
@@ -178,7 +186,11 @@ fn check_words(id: &str, check: &str, faults: &str) -> Result<(), KnownError> {
     }
     let is_kind = |word: &&str| Cause::all().any(|cause| cause.code() == *word);
     let mut kinds = faults.split('+').filter(|_| faults != "none");
-    kinds.find(|word| !is_kind(word)).map_or(Ok(()), |word| Err(wrong(word, "fault kind")))
+    if let Some(word) = kinds.find(|word| !is_kind(word)) {
+        return Err(wrong(word, "fault kind"));
+    }
+    let is_ordered = faults.split('+').is_sorted_by(|left, right| left < right);
+    if is_ordered { Ok(()) } else { Err(KnownError::Order { id: id.to_owned() }) }
 }
 
 fn is_reached(id: &str, tally: &Tally) -> bool {
@@ -232,6 +244,10 @@ until = "0123abcd"
         assert!(read(&other).expect_err("one id twice").contains("stands there twice"));
         let other = PAGE.replace("I08.append.none", "I08");
         assert!(read(&other).expect_err("no id").contains("I08 is no group"));
+        for faults in ["noise+bit-flip", "noise+noise"] {
+            let other = PAGE.replace("bit-flip+noise", faults);
+            assert!(read(&other).expect_err("no group's").contains("in alphabetical order, each once"));
+        }
         let other = PAGE.replace("I08.append.none", "I99.append.none");
         assert!(read(&other).expect_err("no check").contains("I99 is no check"));
         let other = PAGE.replace("bit-flip+noise", "bit-flop+noise");

@@ -28,6 +28,8 @@ pub struct Moves {
     pub same: u64,
     /// Those that did not.
     pub moved: u64,
+    /// Seeds of the later state of which the earlier one has nothing.
+    pub missing: u64,
     /// What moved, the most frequent first.
     pub moves: Vec<Move>,
 }
@@ -44,7 +46,10 @@ impl Moves {
         let mut found = Self::default();
         let mut moves: BTreeMap<(&str, &str), (u64, PinnedSeed)> = BTreeMap::new();
         for after in &after.seeds {
-            let Some(before) = before.get(&after.seed) else { continue };
+            let Some(before) = before.get(&after.seed) else {
+                found.missing += 1;
+                continue;
+            };
             found.compared += 1;
             found.same += u64::from(*before == after);
             for pair in moved_pairs(before, after) {
@@ -115,7 +120,7 @@ mod tests {
             "4 serve 1 14",
         ]);
         let moves = Moves::between(&before, &after).expect("they are of one generator");
-        assert_eq!((moves.compared, moves.same, moves.moved), (4, 0, 4));
+        assert_eq!((moves.compared, moves.same, moves.moved, moves.missing), (4, 0, 4, 1));
         assert_eq!(told(&moves), ["2 serve refuse/hole 0", "1 serve serve 3", "1 serve serve-from 2"]);
     }
 

@@ -1,5 +1,7 @@
 //! One schedule again, closely watched: twice, and once without each of its faults.
 
+use std::collections::BTreeSet;
+
 use super::counterfactual::{Suspect, suspects, without};
 use super::difference::{Difference, first_difference};
 use super::ending::FailureClass;
@@ -81,6 +83,16 @@ pub struct Replayed {
     pub explanation: Option<Explanation>,
     /// Whether a panic of the harness itself ended it.
     pub is_harness_bug: bool,
+}
+
+impl Replayed {
+    /// The kinds of the faults that the failure which is explained needs, each once.
+    pub fn culprits(&self) -> Vec<&'static str> {
+        let needed = self.counterfactuals.iter().filter(|counterfactual| counterfactual.is_culprit);
+        let kinds: BTreeSet<&'static str> =
+            needed.map(|counterfactual| counterfactual.suspect.kind.code()).collect();
+        kinds.into_iter().collect()
+    }
 }
 
 /// The schedule without the faults that `faults` name.

@@ -16,7 +16,7 @@ use self::reporting::Reporting;
 use self::request::Plan;
 use crate::cli::Run;
 use crate::command::outputs::Outputs;
-use crate::command::{known, scenarios};
+use crate::command::{commit, known, scenarios};
 use crate::exit::Exit;
 use crate::report::json;
 use crate::report::lines::StartedLine;
@@ -65,7 +65,7 @@ fn run_plan(
     let request = plan.request;
     let outputs = Outputs { html: options.html.as_deref(), junit: options.junit.as_deref() };
     let progress = Progress::begin(&request, !options.json);
-    let started = StartedLine::of(&request);
+    let started = StartedLine { program: commit::program(), ..StartedLine::of(&request) };
     let (failures, mut summary) = match plan.resumed {
         Some(resumed) => (Some(resumed.failures), resumed.summary),
         None => (None, Summary::default()),

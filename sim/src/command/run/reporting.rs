@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::Checkpoint;
+use crate::command::file;
 use crate::exit::Exit;
 use crate::report::lines::{FailureLine, Line, StartedLine, SummaryLine, reach_lines, read_sections};
 use crate::report::merged::shown;
@@ -35,6 +36,8 @@ pub(super) struct Reporting<'a> {
     progress: &'a Progress,
     out: &'a mut dyn Write,
     started: StartedLine,
+    /// Keeps other runs out of the directory.
+    _held: File,
     planted: Option<FailureLine>,
     failures: Vec<FailureLine>,
     trouble: Option<io::Error>,
@@ -50,7 +53,8 @@ impl<'a> Reporting<'a> {
         progress: &'a Progress,
         out: &'a mut dyn Write,
     ) -> io::Result<Self> {
-        fs::create_dir_all(directory)?;
+        file::make_folder(directory)?;
+        let held = file::hold(directory)?;
         let checkpoint = match resumed {
             Some(_) => Checkpoint::go_on(directory)?,
             None => Checkpoint::begin(directory)?,
@@ -73,6 +77,7 @@ impl<'a> Reporting<'a> {
             progress,
             out,
             started,
+            _held: held,
             planted: None,
             failures: Vec::new(),
             trouble: None,

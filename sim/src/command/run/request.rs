@@ -137,6 +137,15 @@ fn resumed_request(options: &Run, resumed: &Resumed) -> Result<Request, String> 
             started.commit, started.generator, started.schema
         ));
     }
+    let program = commit::program();
+    if let (Some(began), Some(program)) = (&started.program, &program)
+        && began != program
+    {
+        return Err(format!(
+            "the run was begun by program {began}, and this is {program}, though the commit is the same: its other half \
+             would be another run\nhint: go on with the program that began it"
+        ));
+    }
     let image = options.image.as_deref().map(source::image).transpose()?;
     let given = image.map(|image| format!("{:08x}", image.hash()));
     if started.world.image != given {

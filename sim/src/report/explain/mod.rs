@@ -9,6 +9,7 @@ mod index;
 mod palette;
 mod strip;
 mod timeline;
+mod touch;
 mod verdicts;
 mod window;
 

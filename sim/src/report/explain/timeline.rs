@@ -5,14 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::ops::Range;
 
-use recovery_core::format::{FileName, partition_components};
-use recovery_core::storage::Call;
-
+use super::touch::touches;
 use crate::report::terminal::paragraph;
-use crate::report::timeline::{is_detail, sentence, step_line};
-use crate::run::explain::{Explanation, Place};
+use crate::report::timeline::{sentence, step_line};
+use crate::run::explain::Explanation;
 use crate::run::replay::Replayed;
 use crate::schedule::{Action, Step};
 use crate::world::event::{Event, EventCode};
@@ -141,12 +138,17 @@ impl Events<'_> {
     fn of(&self, number: u32) -> Vec<TimelineRow> {
         let subjects = self.replayed.report.told.as_ref().map(|told| &told.subjects);
         let mut rows: Vec<TimelineRow> = Vec::new();
+        // What a verdict does to segments follows it.
+        let mut judged = None;
         for (at, event) in &self.ordered {
             if event.step != number || event.node != self.explanation.failure.node {
                 continue;
             }
             let subject = subjects.and_then(|subjects| subjects.get(at)).map(String::as_str);
-            let Some(kind) = touches(event, subject, self.explanation) else { continue };
+            if event.code == EventCode::Verdict {
+                judged = Some(event.a);
+            }
+            let Some(kind) = touches(event, subject, judged, self.explanation) else { continue };
             let text = sentence(event, subject);
             if rows.last().is_none_or(|last| last.text != text) {
                 rows.push(TimelineRow { step: number, kind, text });
@@ -165,79 +167,6 @@ impl Events<'_> {
         let text = format!("its plan: {}", steps.join(", "));
         (!steps.is_empty()).then_some(TimelineRow { step: number, kind: RowKind::Plan, text })
     }
-}
-
-/// What an event is to what broke; `None`: it does not touch it.
-fn touches(event: &Event, subject: Option<&str>, explanation: &Explanation) -> Option<RowKind> {
-    let place = explanation.place.as_ref()?;
-    let is_own = event.a == place.namespace.packed();
-    let is_shown = match event.code {
-        EventCode::Call | EventCode::CallFailed => return call_touches(event, subject?, explanation, place),
-        EventCode::Hit => return Some(RowKind::Failed),
-        EventCode::Crashed | EventCode::Missed => true,
-        EventCode::Acknowledged => return is_own.then_some(RowKind::Acknowledged),
-        EventCode::WriterFailed
-        | EventCode::Verdict
-        | EventCode::Polled
-        | EventCode::Stopped
-        | EventCode::Told => is_own,
-        EventCode::Action => place.segment.is_some_and(|segment| segment.get() == event.a),
-        EventCode::Step | EventCode::Bytes | EventCode::Planned | EventCode::Appended | EventCode::Fault => {
-            false
-        }
-    };
-    is_shown.then_some(RowKind::Event)
-}
-
-/// Whether a storage call changes, secures or fails on the file that broke, at its bytes, or on the ledger that says
-/// what of them was promised.
-fn call_touches(event: &Event, path: &str, explanation: &Explanation, place: &Place) -> Option<RowKind> {
-    let directory: Vec<String> =
-        partition_components(place.namespace).iter().map(ToString::to_string).collect();
-    let directory = directory.join("/");
-    let call = Call::ALL.into_iter().find(|call| *call as u64 == event.a & 0xff);
-    let Some(below) = path.strip_prefix(&format!("{directory}/")) else {
-        // Names beside the partition: fences, and the partition's own directory.
-        let is_change =
-            matches!(call, Some(Call::Rename | Call::Remove | Call::MakeDirectory | Call::SyncDirectory));
-        let is_beside = path == directory || path.starts_with(&format!("{directory}."));
-        return (is_change && is_beside).then_some(RowKind::Event);
-    };
-    let log = place.segment.map(|segment| FileName::log(segment).to_string());
-    let is_log = log.as_deref() == Some(below);
-    let is_named = place.file.as_ref().map_or(is_log, |file| file.as_bytes() == below.as_bytes());
-    let is_ledger = [FileName::ledger(), FileName::ledger_staging()]
-        .iter()
-        .any(|name| name.as_bytes() == below.as_bytes());
-    // A definite answer about a name is no failure.
-    let failed = event.code == EventCode::CallFailed && !is_detail(event);
-    let is_shown = match call {
-        Some(Call::Write) => {
-            let (from, to) = (event.b, event.b.saturating_add(event.c));
-            let overlaps = |range: &Range<u64>| from < range.end && range.start < to;
-            let is_of_named = is_named && place.range.as_ref().is_none_or(overlaps);
-            if is_of_named && focus(explanation, place, is_log).as_ref().is_none_or(overlaps) {
-                return Some(RowKind::Wrote);
-            }
-            failed || is_of_named || !is_named
-        }
-        Some(Call::SetLength | Call::Sync | Call::Create | Call::Rename | Call::Remove) => true,
-        Some(Call::Read | Call::Length | Call::Open) => failed,
-        Some(Call::SyncDirectory | Call::List | Call::MakeDirectory | Call::Lock | Call::DropCache)
-        | None => false,
-    };
-    let kind = match call {
-        _ if failed => RowKind::Failed,
-        Some(Call::SetLength) => RowKind::Cut,
-        Some(_) | None => RowKind::Event,
-    };
-    ((is_named || is_log || is_ledger) && is_shown).then_some(kind)
-}
-
-/// The bytes that the check names, or else those of the batch that is shown of the log.
-fn focus(explanation: &Explanation, place: &Place, is_log: bool) -> Option<Range<u64>> {
-    let shown = explanation.window.as_ref().filter(|window| is_log && window.written.is_some());
-    place.range.clone().or_else(|| shown.map(|window| window.position..window.position + 1))
 }
 
 /// The rows that are shown, by their numbers: what first and what last wrote the bytes that the check names, with the
@@ -273,9 +202,20 @@ fn chosen(rows: &[TimelineRow]) -> BTreeSet<usize> {
     chosen
 }
 
+/// The same, and each row that is the only one left out between two that are shown: dots would take its line.
+fn without_gaps_of_one(mut chosen: BTreeSet<usize>) -> BTreeSet<usize> {
+    let alone: Vec<usize> = chosen
+        .iter()
+        .filter_map(|at| at.checked_sub(1))
+        .filter(|at| !chosen.contains(at) && at.checked_sub(1).is_none_or(|before| chosen.contains(&before)))
+        .collect();
+    chosen.extend(alone);
+    chosen
+}
+
 pub(super) fn write(out: &mut dyn Write, explanation: &Explanation, replayed: &Replayed) -> io::Result<()> {
     let rows = rows(explanation, replayed);
-    let chosen = chosen(&rows);
+    let chosen = without_gaps_of_one(chosen(&rows));
     let mut label = "Timeline";
     if chosen.len() < rows.len() {
         let count = rows.len() - chosen.len();
@@ -372,6 +312,13 @@ mod tests {
         check(&rows, &[&[1][..], &(8..22).collect::<Vec<usize>>()].concat());
         let rows = [&[RowKind::Failed, RowKind::Failed][..], &[RowKind::Event; 20]].concat();
         check(&rows, &[&[1][..], &(8..22).collect::<Vec<usize>>()].concat());
+    }
+
+    #[test]
+    fn dots_never_stand_for_one_row() {
+        let shown = |chosen: &[usize]| without_gaps_of_one(chosen.iter().copied().collect());
+        assert_eq!(shown(&[1, 3, 6]), BTreeSet::from([0, 1, 2, 3, 6]));
+        assert_eq!(shown(&[2, 5]), BTreeSet::from([2, 5]));
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn one(started: &StartedLine, group: &Group, line: Option<&FailureLine>, scene: 
     } else {
         let left = format!(
             "Its world is not shown: the page shows those of the first {SCENES} groups, new ones first, of which \
-             the program can make the world."
+             this program makes the world that failed."
         );
         writeln!(text, "<p class=\"quiet\">{left}</p>").expect("a string takes it");
     }

@@ -8,17 +8,19 @@ use crate::command::source::Source;
 use crate::report::explain::{VerdictRow, headline, most, place_words, strip, timeline_rows, verdict_rows};
 use crate::report::lines::DifferenceLine;
 use crate::report::timeline::{code_word, sentence};
+use crate::run::ending::FailureClass;
 use crate::run::explain::Explanation;
+use crate::run::group::group_id;
 use crate::run::one::Counterfactual;
 use crate::run::replay::Replayed;
 use crate::schedule::token::Commit;
-use crate::world::{BootTold, Report, Told};
+use crate::world::{BootTold, Failure, Report, Told};
 
 /// What a replay came to.
 pub fn replay(source: &Source, built_from: Commit, replayed: &Replayed) -> Value {
     let report = &replayed.report;
     let failures: Vec<Value> =
-        report.failures.iter().map(|failure| Value::Object(failure_fields(failure))).collect();
+        report.failures.iter().map(|failure| replayed_failure(failure, source, replayed)).collect();
     json!({
         "type": "replay", "version": VERSION, "token": source.token, "file": source.file,
         "commit": source.commit.map(|commit| commit.to_string()), "built_from": built_from.to_string(),
@@ -30,6 +32,21 @@ pub fn replay(source: &Source, built_from: Commit, replayed: &Replayed) -> Value
         "explanation": replayed.explanation.as_ref().map(|found| explanation(found, replayed)),
         "difference": replayed.difference.map(DifferenceLine::from),
     })
+}
+
+/// A failure, in the world that was replayed. What it needs is known of those that failed as the one that is explained.
+fn replayed_failure(failure: &Failure, source: &Source, replayed: &Replayed) -> Value {
+    let class = FailureClass::of(failure);
+    let explained = replayed.explanation.as_ref().map(|explained| FailureClass::of(&explained.failure));
+    let culprits = if explained == Some(class) { replayed.culprits() } else { Vec::new() };
+    let mut fields = failure_fields(failure);
+    fields.insert("token".to_owned(), json!(source.token));
+    fields.insert("digest".to_owned(), json!(digest(replayed.report.digest)));
+    if explained == Some(class) {
+        fields.insert("group".to_owned(), json!(group_id(class, &culprits)));
+        fields.insert("faults".to_owned(), json!(culprits));
+    }
+    Value::Object(fields)
 }
 
 /// Why it failed.

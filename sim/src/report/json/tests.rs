@@ -309,7 +309,7 @@ fn the_line_of_a_shrunk_schedule_has_the_fields_of_the_page() {
 fn the_lines_of_moved_verdicts_have_the_fields_of_the_page() {
     let seed = PinnedSeed { has_hosts: true, seed: 9 };
     let one = Move { from: "serve".to_owned(), to: "refuse/hole".to_owned(), count: 3, seed };
-    let moves = Moves { compared: 1000, same: 997, moved: 3, moves: vec![one] };
+    let moves = Moves { compared: 1000, same: 997, moved: 3, missing: 0, moves: vec![one] };
     let report = VerdictsReport { against: "main".to_owned(), moves, commit: Commit::Unknown, not_run: 0 };
     let lines = verdicts(&report);
     lines.iter().for_each(check);

@@ -18,6 +18,7 @@ pub fn verdicts(report: &VerdictsReport) -> Vec<Value> {
     lines.push(json!({
         "type": "verdicts-summary", "version": VERSION, "against": report.against,
         "compared": moves.compared, "same": moves.same, "moved": moves.moved,
+        "missing": moves.missing,
         "not_run": report.not_run, "interrupted": report.not_run > 0,
     }));
     lines

@@ -18,6 +18,9 @@ pub struct StartedLine {
     pub commit: String,
     /// Whether its files had changed.
     pub dirty: bool,
+    /// Hash of the program that runs; null where it cannot read itself.
+    #[serde(default)]
+    pub program: Option<String>,
     /// Number of the generator of schedules.
     pub generator: u32,
     /// Version of the scenario language.
@@ -93,6 +96,7 @@ impl StartedLine {
             version: VERSION,
             commit: request.commit.to_string(),
             dirty: matches!(request.commit, Commit::Known { is_dirty: true, .. }),
+            program: None,
             generator: GENERATOR,
             schema: SCHEMA,
             from_seed: request.seeds.from,
@@ -117,6 +121,12 @@ impl StartedLine {
             jobs: request.jobs,
             shard: ShardLine { index: request.seeds.shard, count: request.seeds.shards },
         }
+    }
+
+    /// Whether its commit says all of what was built.
+    #[must_use]
+    pub fn has_commit(&self) -> bool {
+        self.commit != Commit::Unknown.to_string() && !self.dirty
     }
 
     /// Which worlds, as a run asks for them; `None` if a word is not known here.

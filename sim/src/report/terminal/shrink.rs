@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::text::{counted, hint, item, paragraph};
+use super::text::{counted, hint, line_of_many, paragraph};
 use crate::command::shrink::{ShrinkReport, Verified};
 use crate::schedule::Extent;
 
@@ -16,7 +16,7 @@ pub fn shrink(out: &mut dyn Write, report: &ShrinkReport) -> io::Result<()> {
     paragraph(out, "After", &extent(report.to))?;
     paragraph(out, "Shrunk", &report.title)?;
     for step in &report.steps {
-        item(out, "", step)?;
+        line_of_many(out, step)?;
     }
     let (check, recovery_step) = (report.class.check.code(), report.class.recovery_step);
     paragraph(out, "Fails", &format!("by {check} in {recovery_step}, as before"))?;

@@ -15,7 +15,7 @@ const LEAD: usize = 10;
 ///
 /// When the stream cannot be written.
 pub fn paragraph(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
-    flow(out, &format!("{label:>8}  "), text)
+    flow(out, &format!("{label:>8}  "), "", text)
 }
 
 /// Writes words behind a mark of two columns, where a label's words stand, and under themselves.
@@ -24,12 +24,22 @@ pub fn paragraph(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()>
 ///
 /// When the stream cannot be written.
 pub(super) fn item(out: &mut dyn Write, mark: &str, text: &str) -> io::Result<()> {
-    flow(out, &format!("{:LEAD$}{mark:<2}", ""), text)
+    flow(out, &format!("{:LEAD$}{mark:<2}", ""), "", text)
 }
 
-/// Writes words behind a lead, and below it where a line is full.
-fn flow(out: &mut dyn Write, lead: &str, text: &str) -> io::Result<()> {
-    let indent = lead.chars().count();
+/// Writes one of several lines that stand under each other: what does not fit goes on further in, so that no piece looks
+/// like the next line.
+///
+/// # Errors
+///
+/// When the stream cannot be written.
+pub(super) fn line_of_many(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    flow(out, &format!("{:LEAD$}  ", ""), "    ", text)
+}
+
+/// Writes words behind a lead, and below it, by `inset` further in, where a line is full.
+fn flow(out: &mut dyn Write, lead: &str, inset: &str, text: &str) -> io::Result<()> {
+    let indent = lead.chars().count() + inset.chars().count();
     let mut line = lead.to_owned();
     let mut is_empty = true;
     for word in text.split_whitespace() {

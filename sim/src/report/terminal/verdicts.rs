@@ -35,6 +35,10 @@ fn tell(out: &mut dyn Write, report: &VerdictsReport) -> io::Result<()> {
         let left = counted(report.not_run, "seed");
         paragraph(out, "CUT", &format!("interrupted: the last {left} were not run"))?;
     }
+    if moves.missing > 0 {
+        let text = format!("it has nothing of {}, not compared", counted(moves.missing, "pinned seed"));
+        paragraph(out, "MISSING", &text)?;
+    }
     let (compared, against) = (counted(moves.compared, "seed"), &report.against);
     let text = format!("{compared} against {against}: {} the same, {} moved", moves.same, moves.moved);
     paragraph(out, "Summary", &text)
@@ -71,7 +75,7 @@ mod tests {
             one("refuse/empty-non-tail-segment", "refuse/superblock-unreadable", 12),
             one("refuse/offset-discontinuity", "refuse/offset-discontinuity", 1),
         ];
-        let text = told(Moves { compared: 1000, same: 987, moved: 13, moves });
+        let text = told(Moves { compared: 1000, same: 987, moved: 13, missing: 0, moves });
         let expected = "   seeds  from                            to
       12  refuse/empty-non-tail-segment   refuse/superblock-unreadable
           tm1-5eed-rmfasmn1-g2-00000007+

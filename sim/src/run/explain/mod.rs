@@ -22,7 +22,7 @@ pub use window::{FieldRow, Window};
 
 use crate::oracle::sample::Sample;
 use crate::run::replay::{Expected, Replayed};
-use crate::world::{Arena, BootTold, Failure};
+use crate::world::{Arena, BootTold, Failure, Report};
 
 /// Why a world failed.
 #[derive(Clone, Debug)]
@@ -62,7 +62,8 @@ pub fn explain(
         let mut before = told.boots.iter().rev().filter(|boot| boot.step <= failure.step);
         before.find(|boot| boot.node == failure.node && Some(boot.namespace) == failure.partition).cloned()
     });
-    let around = moments::around(arena, replayed, &failure);
+    let began = boot.as_ref().filter(|boot| is_only_start(report, boot)).map(|boot| boot.step);
+    let around = moments::around(arena, replayed, &failure, began);
     let place = place::place(&failure, boot.as_ref(), &around);
     let facts = boot.as_ref().map_or_else(Vec::new, |boot| facts::rows(boot, around.before_start()));
     let index = place.as_ref().and_then(|place| index::index(place, &around));
@@ -80,4 +81,12 @@ pub fn explain(
         window,
         index,
     })
+}
+
+/// Whether no other start of its partition came in the same step: only then is what lay there before the step what it saw.
+fn is_only_start(report: &Report, boot: &BootTold) -> bool {
+    let is_same = |other: &&BootTold| {
+        (other.node, other.step, other.namespace) == (boot.node, boot.step, boot.namespace)
+    };
+    report.told.iter().flat_map(|told| &told.boots).filter(is_same).count() == 1
 }

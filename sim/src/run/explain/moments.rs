@@ -43,14 +43,13 @@ pub struct Batch {
 /// The failing partition at each moment.
 pub(super) struct Around {
     moments: Vec<(String, u32, PartitionLeft)>,
-    start: Option<u32>,
+    before_start: Option<PartitionLeft>,
 }
 
 impl Around {
     /// What lay there when the start that matters began.
     pub(super) fn before_start(&self) -> Option<&PartitionLeft> {
-        let before = self.moments.iter().rev().find(|(_, step, _)| Some(*step) < self.start);
-        before.map(|(_, _, left)| left)
+        self.before_start.as_ref()
     }
 
     /// What lies there in the end.
@@ -145,8 +144,8 @@ struct Wanted {
 }
 
 /// The moments around a failure: before and after the last crash that comes before it, after the damage
-/// behind that, after the start, and at the failure.
-pub(super) fn around(arena: &mut Arena, replayed: &Replayed, failure: &Failure) -> Around {
+/// behind that, after the start, and at the failure; and before the start that matters, which came in step `boot`.
+pub(super) fn around(arena: &mut Arena, replayed: &Replayed, failure: &Failure, boot: Option<u32>) -> Around {
     let schedule = &replayed.schedule;
     let number = |step: usize| u32::try_from(step).expect("a schedule is short");
     let Acts { crash, damage, start, last } = Acts::before(schedule, failure);
@@ -156,17 +155,32 @@ pub(super) fn around(arena: &mut Arena, replayed: &Replayed, failure: &Failure) 
     for Wanted { when, step, schedule: other } in wanted(schedule, Acts { crash, damage, start, last }) {
         // A world with hosts goes on behind its last step.
         let until = (step < schedule.steps.len()).then(|| number(step));
-        let left = partitions_behind(arena, other.as_ref().unwrap_or(schedule), until);
-        let Some(node) = left.into_iter().nth(failure.node.into()) else { continue };
-        let own = |partition: &&PartitionLeft| Some(partition.namespace) == failure.partition;
-        let Some(found) = node.partitions.iter().find(own).cloned() else { continue };
+        let Some((node, found)) = behind(arena, other.as_ref().unwrap_or(schedule), until, failure) else {
+            continue;
+        };
         let medium = on_medium(&node, &found);
         moments.push((when, number(step), found));
         if is_about_medium && step == last {
             moments.push(("and on the medium".to_owned(), number(step), medium));
         }
     }
-    Around { moments, start: start.map(number) }
+    let before_start = boot
+        .and_then(|boot| boot.checked_sub(1))
+        .and_then(|before| behind(arena, schedule, Some(before), failure));
+    Around { moments, before_start: before_start.map(|(_, found)| found) }
+}
+
+/// The node of a failure behind a step, and the partition of it that failed.
+fn behind(
+    arena: &mut Arena,
+    schedule: &Schedule,
+    until: Option<u32>,
+    failure: &Failure,
+) -> Option<(NodeLeft, PartitionLeft)> {
+    let node = partitions_behind(arena, schedule, until).into_iter().nth(failure.node.into())?;
+    let own = |partition: &&PartitionLeft| Some(partition.namespace) == failure.partition;
+    let found = node.partitions.iter().find(own).cloned()?;
+    Some((node, found))
 }
 
 /// The steps of the failing node that matter, up to the failure.

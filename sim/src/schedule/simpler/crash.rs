@@ -90,9 +90,10 @@ impl Survivors {
             Self::Prefix { n } => lower(n, 1).into_iter().map(|n| Self::Prefix { n }).collect(),
             Self::Suffix { n } => lower(n, 1).into_iter().map(|n| Self::Suffix { n }).collect(),
             Self::Window { from, n } => {
-                let from = lower(from, 0).into_iter().map(|from| Self::Window { from, n });
-                let n = lower(n, 1).into_iter().map(|n| Self::Window { from: 0, n });
-                ends().chain(n).chain(from).collect()
+                let earlier = lower(from, 0).into_iter().map(|from| Self::Window { from, n });
+                let fewer = lower(n, 1).into_iter();
+                let n = fewer.flat_map(|n| [Self::Window { from: 0, n }, Self::Window { from, n }]);
+                ends().chain(n).chain(earlier).collect()
             }
             Self::Subset { mask } => {
                 let low = [1_u32, 2, 4, 8, 16, 32].into_iter().map(|bits| mask & ((1 << bits) - 1));

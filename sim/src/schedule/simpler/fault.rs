@@ -6,6 +6,9 @@ use crate::schedule::field::BatchField;
 use crate::schedule::step::Interruption;
 use crate::schedule::target::{Destination, Target};
 
+/// How often, at most, a fault is let happen that was to happen for ever.
+const TIMES_MAX: u32 = 3;
+
 impl Interruption {
     pub(super) fn simpler(&self) -> Vec<Self> {
         match self {
@@ -35,13 +38,13 @@ impl Fault {
             Self { to: Destination { batch: None, ..self.to }, ..self.clone() },
             Self { to: Destination { segment: None, ..self.to }, ..self.clone() },
             Self { to: Destination { partition: None, ..self.to }, ..self.clone() },
-            Self { times: Times::Count(1), ..self.clone() },
         ];
         found.retain(|other| other != self);
-        if let Times::Count(count) = self.times {
-            let counts = lower(count, 1).into_iter();
-            found.extend(counts.map(|count| Self { times: Times::Count(count), ..self.clone() }));
-        }
+        let counts = match self.times {
+            Times::Count(count) => lower(count, 1),
+            Times::Always => (1..=TIMES_MAX).collect(),
+        };
+        found.extend(counts.into_iter().map(|count| Self { times: Times::Count(count), ..self.clone() }));
         let edits: Vec<Edit> = match self.edit {
             None => Vec::new(),
             Some(Edit::Bit(bit)) => lower(bit, 0).into_iter().map(Edit::Bit).collect(),
