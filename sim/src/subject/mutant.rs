@@ -70,6 +70,8 @@ pub struct Mutant {
     pub seeds: u64,
     /// In worlds of so many nodes, as `sim run --replicas` says it: a bug of the host needs a host.
     pub replicas: &'static str,
+    /// Why no world that a seed draws shows it, only a story; `None` of one that seeds must kill.
+    pub only_stories: Option<String>,
 }
 
 /// Why a text is no planted bug.
@@ -123,6 +125,7 @@ impl Mutant {
         let mut mutant = None;
         let (mut findings, mut killed_by, mut replacements) = (Vec::new(), Vec::new(), Vec::new());
         let (mut story, mut seeds, mut replicas) = (String::new(), SEEDS_DEFAULT, REPLICAS_DEFAULT);
+        let mut only_stories = None;
         for node in document.nodes() {
             match node.name().value() {
                 "mutant" => mutant = Some(head(node)?),
@@ -131,6 +134,7 @@ impl Mutant {
                 "replace" => replacements.push(replacement(node)?),
                 "killed-by" => killed_by = texts(node),
                 "budget" => (seeds, replicas) = budget(node)?,
+                "only-stories" => only_stories = Some(text_of(node, "a reason behind only-stories")?),
                 name => return Err(MutantFault::Unknown { name: name.to_owned() }),
             }
         }
@@ -147,12 +151,25 @@ impl Mutant {
         if killed_by.is_empty() {
             return Err(MutantFault::Missing { wanted: "a check that it dies by" });
         }
-        Ok(Self { id, target, findings, story, replacements, killed_by, seeds, replicas })
+        Ok(Self { id, target, findings, story, replacements, killed_by, seeds, replicas, only_stories })
     }
 
     /// Whether a check kills it, which seeds and scenarios are held to.
     pub fn dies_by_check(&self) -> bool {
         self.killed_by.iter().any(|name| !name.contains(':'))
+    }
+
+    /// What is wrong with how it died, for one that should die by seeds, or that no seed should show.
+    pub fn complaint(&self, how: &str) -> Option<&'static str> {
+        match (self.target, how, &self.only_stories) {
+            (Target::Core, "scenario", None) => {
+                Some("no seed kills it, only scenarios do, and its file does not say why (only-stories)")
+            }
+            (Target::Core, "seed", Some(_)) => {
+                Some("seeds kill it, and its file says that only scenarios do (only-stories)")
+            }
+            (Target::Core | Target::Disk | Target::Oracle, ..) => None,
+        }
     }
 
     /// Whether a part of the self-check kills it.
@@ -289,6 +306,19 @@ killed-by "I02" "I10"
         assert_eq!((mutant.seeds, mutant.replicas), (7, "mixed"));
         assert_eq!(mutant.killed_by, ["I02", "I10"]);
         assert_eq!(mutant.replacements[0].find, "save();\ncut();");
+    }
+
+    #[test]
+    fn a_bug_of_the_core_dies_by_seeds_or_says_why_not() {
+        let unexplained = Mutant::parse("cut-before-copy", TEXT).expect("it is well-formed");
+        let text = format!("{TEXT}only-stories \"one exact answer\"\n");
+        let explained = Mutant::parse("cut-before-copy", &text).expect("it is well-formed");
+        assert_eq!(explained.only_stories.as_deref(), Some("one exact answer"));
+        let complains = |mutant: &Mutant, how| mutant.complaint(how).is_some();
+        assert!(complains(&unexplained, "scenario") && !complains(&unexplained, "seed"));
+        assert!(complains(&explained, "seed") && !complains(&explained, "scenario"));
+        let blinding = Mutant { target: Target::Oracle, ..unexplained };
+        assert!(!complains(&blinding, "self-check") && !complains(&blinding, "scenario"));
     }
 
     #[test]

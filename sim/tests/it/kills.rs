@@ -108,3 +108,14 @@ fn a_scenario_that_says_it_kills_nothing_names_what_shows_in_it_all_the_same() {
     }
     check(&complaints);
 }
+
+/// Whatever seeds do not kill says why: what no random world can show is a claim, and somebody must have looked.
+#[test]
+fn what_only_stories_kill_says_why_and_nothing_else_does() {
+    let table = table();
+    let complaint = |mutant: &Mutant| {
+        let how = table.row(&mutant.id)?.how.as_deref()?;
+        mutant.complaint(how).map(|complaint| format!("{}: {complaint}", mutant.id))
+    };
+    check(&mutants().iter().filter_map(complaint).collect::<Vec<String>>());
+}

@@ -145,6 +145,7 @@ impl Asked {
         err: &mut dyn Write,
     ) -> io::Result<Exit> {
         let unconfirmed = self.unconfirmed(rows);
+        let strayed = self.strayed(rows);
         let moves = if options.accept { Vec::new() } else { self.kept.moves(rows, &self.known) };
         let missing = self.kept.missing(&self.known).count();
         // A table that is written has no row too many.
@@ -156,7 +157,11 @@ impl Asked {
         if !not_run.is_empty() {
             exit = exit.worst(Exit::Interrupted);
         }
-        if missing > 0 || !unconfirmed.is_empty() || moves.iter().any(|moved| moved.is_worse) {
+        if missing > 0
+            || !unconfirmed.is_empty()
+            || !strayed.is_empty()
+            || moves.iter().any(|moved| moved.is_worse)
+        {
             exit = exit.worst(Exit::Failed);
         }
         if options.accept {
@@ -171,6 +176,9 @@ impl Asked {
         for (path, id) in &unconfirmed {
             writeln!(told, "wrong  {path}: it says that it kills {id}, and did not")?;
         }
+        for (id, sentence) in &strayed {
+            writeln!(told, "wrong  {id}: {sentence}")?;
+        }
         let total = self.known.len();
         if options.json {
             json::write(out, &json::mutants_summary(&tally.numbers(missing, total), &not_run))?;
@@ -179,6 +187,13 @@ impl Asked {
             show::summary(out, &tally.numbers(missing, total))?;
         }
         Ok(exit)
+    }
+
+    /// Bugs that died another way than their files say.
+    fn strayed(&self, rows: &[Row]) -> Vec<(String, &'static str)> {
+        let mutant = |row: &Row| self.chosen.iter().find(|mutant| mutant.id == row.id);
+        let complaint = |row: &Row| mutant(row)?.complaint(row.how.as_deref()?);
+        rows.iter().filter_map(|row| Some((row.id.clone(), complaint(row)?))).collect()
     }
 
     /// Scenarios that say that they kill a bug which ran, and did not.

@@ -61,7 +61,8 @@ fn begin(out: &mut dyn Write, source: &Source, built_from: Commit, replayed: &Re
     paragraph(out, "Replay", &format!("{}{of}{by}", name.map_or("", String::as_str)))?;
     paragraph(out, "", title)?;
     let shape = (world.filesystem.code(), world.regime.code(), world.window_bytes);
-    paragraph(out, "World", &format!("{}, regime {}, window of {} bytes", shape.0, shape.1, shape.2))?;
+    let nodes = if world.nodes > 1 { format!(", {} nodes", world.nodes) } else { String::new() };
+    paragraph(out, "World", &format!("{}, regime {}, window of {} bytes{nodes}", shape.0, shape.1, shape.2))?;
     for partition in &world.partitions {
         let ledger = if partition.ledger { "with a ledger" } else { "without a ledger" };
         paragraph(out, "", &format!("{} {}, {ledger}", partition.namespace, partition.durability.code()))?;

@@ -36,6 +36,10 @@ impl HostWorld<'_> {
         let installing = member.extras[index].installing.as_ref();
         let is_installed = installing.is_some_and(|installing| installing.replaces != directory);
         let is_calm = self.is_calm(m);
+        if !is_installed {
+            self.members[m].forget_what_was_made_anew(index, directory);
+        }
+        let slot = &self.members[m].node.slots[index];
         let marked = slot.truth.marked_next();
         if is_installed {
             self.adopt_copy(m, index, &lying);
@@ -46,6 +50,7 @@ impl HostWorld<'_> {
         }
         let extra = &mut self.members[m].extras[index];
         (extra.installing, extra.accepting, extra.is_copy_damaged) = (None, None, false);
+        extra.served_from = directory;
         let Self { members, .. } = self;
         let node = &mut members[m].node;
         let slot = &mut node.slots[index];

@@ -34,6 +34,8 @@ pub(super) struct Extra {
     pub(super) gap_settled: Option<Offset>,
     /// How often in a row nothing could be said of it, since the node came up.
     pub(super) tries: u8,
+    /// The directory that was last served of this life.
+    pub(super) served_from: Option<DirectoryId>,
     /// Whether a fault of any kind was done to it, if only to an index.
     pub(super) had_fault: bool,
     /// Whether damage that no crash explains has hit this life of it at any time.
@@ -155,6 +157,15 @@ impl Member {
     pub(super) fn end_life(&mut self, index: usize) {
         self.extras[index] = Extra { is_deleted: true, is_crowded: true, ..Extra::default() };
         self.forget(index);
+    }
+
+    /// A metadata log that was lied to may have forgotten that a life was made. Then the deletion of the one before takes its
+    /// directory, another one is made in its place, and nothing is owed of what lay in the first.
+    pub(super) fn forget_what_was_made_anew(&mut self, index: usize, directory: Option<DirectoryId>) {
+        let served_from = self.extras[index].served_from;
+        if self.was_lied_to && served_from.is_some() && served_from != directory {
+            self.forget(index);
+        }
     }
 
     fn forget(&mut self, index: usize) {
