@@ -251,9 +251,12 @@ impl Truth {
             }
         }
         for (index, is_found) in found.into_iter().enumerate() {
-            let is_whole = |image| self.lies_in(image, &self.writes[index]);
-            let is_fenced =
-                !is_found && continues(&self.writes[index], lying) && before.is_some_and(is_whole);
+            let write = &self.writes[index];
+            // What was whole when the start looked, and is hit by something that happened in it, was not cut.
+            let place = write.position..write.position + u64::from(write.length);
+            let is_hit = || self.damages.explains_divergence(&FileName::log(write.segment), &place);
+            let is_whole = |image| self.lies_in(image, write);
+            let is_fenced = !is_found && continues(write, lying) && before.is_some_and(is_whole) && !is_hit();
             let write = &mut self.writes[index];
             if living(write.life) && !is_found {
                 write.life = Life::Lost;

@@ -4,7 +4,7 @@
 //! the answers are right.
 
 use recovery_core::format::stamp;
-use recovery_core::partition::{Acknowledged, Appended, WriterError};
+use recovery_core::partition::{Acknowledged, Appended, Writer, WriterError};
 use recovery_core::units::{Durability, Offset};
 
 use super::event::{EventCode, Recorder, word};
@@ -98,15 +98,18 @@ pub(super) fn checkpoint(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorde
 /// Closes the active segment and begins another.
 pub(super) fn roll(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> Answer {
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
+    let last = |writer: &Writer<SimDisk>| writer.chain().segments().last().map(|segment| segment.start);
+    let before = last(writer);
     let rolled = writer.roll(disk);
+    let is_sealed = last(writer) != before;
     // A roll flushes first. If it fails behind that, what it flushed is there for readers all the same.
     let readable = writer.chain().next_offset();
     let answer = acknowledged(slot, rolled, disk, recorder);
     if let Some(readable) = readable {
         slot.truth.acknowledge(readable);
     }
-    if answer == Answer::Done {
-        // A roll syncs the log before it seals it.
+    // A roll syncs the log before it seals it. One of a log without a message seals nothing.
+    if answer == Answer::Done && is_sealed {
         promise_all(slot);
     }
     answer
