@@ -98,6 +98,9 @@ pub struct Truth {
     pub damages: Damages,
     /// Batches served that could not be told from ones written here.
     pub indistinguishable: u32,
+    /// Whether a start was served that may have been shown what does not lie there: what is lost since may have been served
+    /// by it all the same.
+    pub was_shown_otherwise: bool,
 }
 
 impl Truth {
@@ -113,6 +116,7 @@ impl Truth {
         self.strangers.clear();
         self.damages.clear();
         self.indistinguishable = 0;
+        self.was_shown_otherwise = false;
     }
 
     /// Lets go of the room that only large worlds needed.

@@ -122,6 +122,7 @@ impl HostWorld<'_> {
             self.fail(Some(namespace), violation, "boot", None);
         }
         let slot = &mut self.members[m].node.slots[index];
+        slot.truth.was_shown_otherwise |= has_liars;
         let strangers = slot.truth.reconcile(lying, before.map(|before| &before.directory));
         tally.indistinguishable += u64::from(strangers);
     }
