@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn what_was_given_up_and_still_lies_there_is_not_served() {
         let mut case = case(false, None);
-        case.truth.reconcile(&[], None);
+        case.truth.reconcile(&[], None, true);
         let demands = case.demands();
         assert_eq!((demands.must_keep, demands.may_lose), (Vec::new(), Vec::new()));
         assert_eq!(positions(&demands.must_not_serve), [0, 300, 600]);

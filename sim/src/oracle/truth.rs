@@ -33,6 +33,7 @@ pub enum Life {
 
 /// One batch as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "plain facts, each with its own name")]
 pub struct Write {
     /// The schedule's name for it; `None` for a batch that no step wrote (adopted from an image, or put at
     /// the chain's end by a fault).
@@ -55,6 +56,8 @@ pub struct Write {
     pub is_promised: bool,
     /// Whether a recovery that went on without it found it whole, and has put it into a fence.
     pub is_fenced: bool,
+    /// Whether the recovery that went on without it may have been shown it all the same.
+    pub is_lost_unseen: bool,
     /// Whether a mark that is itself durable says so: then damage is known to be loss.
     pub is_marked: bool,
 }
@@ -98,9 +101,6 @@ pub struct Truth {
     pub damages: Damages,
     /// Batches served that could not be told from ones written here.
     pub indistinguishable: u32,
-    /// Whether a start was served that may have been shown what does not lie there: what is lost since may have been served
-    /// by it all the same.
-    pub was_shown_otherwise: bool,
 }
 
 impl Truth {
@@ -116,7 +116,6 @@ impl Truth {
         self.strangers.clear();
         self.damages.clear();
         self.indistinguishable = 0;
-        self.was_shown_otherwise = false;
     }
 
     /// Lets go of the room that only large worlds needed.
@@ -148,6 +147,7 @@ impl Truth {
             life,
             is_promised: false,
             is_fenced: false,
+            is_lost_unseen: false,
             is_marked: false,
         });
     }
@@ -226,10 +226,10 @@ impl Truth {
         same.or_else(|| self.writes.iter().rposition(lives))
     }
 
-    /// Tells what a start serves, `lying` in order, where `before` lay when it looked. Batches that are
-    /// there live on, adopted if they were never acknowledged; those that are not are lost. Returns how many
-    /// there are that nobody wrote here.
-    pub fn reconcile(&mut self, lying: &[Lying<'_>], before: Option<&Image>) -> u32 {
+    /// Tells what a start serves, `lying` in order, where `before` lay when it looked, and whether every read showed it that
+    /// (`sees_truth`). Batches that are there live on, adopted if they were never acknowledged; those that are not are lost.
+    /// Returns how many there are that nobody wrote here.
+    pub fn reconcile(&mut self, lying: &[Lying<'_>], before: Option<&Image>, sees_truth: bool) -> u32 {
         let living = |life| matches!(life, Life::Buffered | Life::Acknowledged | Life::Adopted);
         let before_count = self.writes.len();
         let mut found = vec![false; before_count];
@@ -265,6 +265,7 @@ impl Truth {
             if living(write.life) && !is_found {
                 write.life = Life::Lost;
                 write.is_fenced = is_fenced;
+                write.is_lost_unseen = !sees_truth;
             } else if write.life == Life::Buffered {
                 write.life = Life::Adopted;
             }

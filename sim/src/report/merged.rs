@@ -216,7 +216,7 @@ fn is_of_one_run(first: &StartedLine, other: &StartedLine) -> Result<(), MergeEr
             ("from_seed", line.from_seed.to_string()),
             ("commit", line.commit.clone()),
             // Where no commit tells builds apart, the program does.
-            ("the program", line.program.clone().filter(|_| !line.has_commit()).unwrap_or_default()),
+            ("the program", if line.has_commit() { String::new() } else { program(line) }),
             ("world", format!("{:?}", line.world)),
             ("checks", line.checks.clone()),
             ("subject", format!("{:?}", line.subject)),
@@ -229,6 +229,11 @@ fn is_of_one_run(first: &StartedLine, other: &StartedLine) -> Result<(), MergeEr
         None => Ok(()),
         Some(((field, first), (_, second))) => Err(MergeError::TwoRuns { field, first, second }),
     }
+}
+
+/// The program that ran a shard; of those that could not read themselves nobody can tell one from another.
+fn program(line: &StartedLine) -> String {
+    line.program.clone().unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Every failing seed once, in order of seeds.

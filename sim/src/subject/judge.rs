@@ -56,7 +56,7 @@ fn judge_served(case: &Case, answer: &Answer, after: &PartitionImage) -> Vec<Vio
     violations.extend(check_indexes(&after.directory, &lying));
     violations.extend(lengths(answer, after));
     let mut truth = case.truth.clone();
-    truth.reconcile(&lying, Some(&case.before.directory));
+    truth.reconcile(&lying, Some(&case.before.directory), true);
     let set_aside = truth.writes().iter().filter(|write| write.life == Life::Lost && write.is_fenced);
     violations.extend(next_offset(case, answer, set_aside.map(|write| write.next).max(), lying.last()));
     violations

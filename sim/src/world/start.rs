@@ -106,11 +106,11 @@ impl World<'_> {
         let slot = &mut self.node.slots[index];
         let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
         if boot.is_serving() {
-            slot.truth.was_shown_otherwise |= !circumstances.sees_truth;
             // Nobody found a batch whole that was shown wrongly twice.
             let before = boot.before.as_ref().filter(|_| circumstances.lies_at_most_once);
             let before = before.map(|before| &before.directory);
-            tally.indistinguishable += u64::from(slot.truth.reconcile(&lying, before));
+            tally.indistinguishable +=
+                u64::from(slot.truth.reconcile(&lying, before, circumstances.sees_truth));
             if circumstances.sees_truth && circumstances.writes_land {
                 let segments: Vec<SegmentStart> =
                     boot.facts.segments.iter().map(|segment| segment.start).collect();

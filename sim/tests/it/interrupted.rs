@@ -295,3 +295,13 @@ fn parts(summary: &Value) -> Vec<(&str, u64)> {
     let exit = |part: usize| list[part]["exit"].as_u64().expect("a status");
     (0..list.len()).map(|part| (name(part), exit(part))).collect()
 }
+
+#[test]
+fn a_run_that_nobody_reads_is_no_success() {
+    let directory = scratch();
+    let (reader, writer) = std::io::pipe().expect("a pipe can be made");
+    drop(reader);
+    let arguments = ["run", "--from-seed", "1", "--seeds", "8", "--size", "small", "--out", "run"];
+    let status = sim(directory.path(), &arguments).stdout(writer).status().expect("it starts");
+    assert_eq!(status.code(), Some(130));
+}

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use serde_json::Value;
+
 use super::{run, scratch};
 
 /// What fails is an expectation that is wrong on purpose: no bug has to be planted for it.
@@ -241,4 +243,40 @@ fn the_stories_of_the_page_hold_without_the_bug() {
         let output = run(directory.path(), &["scenarios", "story.kdl"]);
         assert_eq!(output.status.code(), Some(0), "{story}{:?}", texts(&output));
     }
+}
+
+/// What fails is of one partition, and all that goes wrong befalls the other one.
+const BESIDE: &str = r#"
+scenario "a partition fails beside one that is damaged" version=1
+world filesystem="ext4-ordered" regime="unlimited" {
+    partition "1/1/0" durability="buffered" ledger=#false
+    partition "1/2/0" durability="buffered" ledger=#false
+}
+steps {
+    append "1/1/0" batch=0 count=2
+    flush "1/1/0"
+    append "1/2/0" batch=10 count=2
+    flush "1/2/0"
+    crash "process"
+    fault "shorn-write" "1/2/0" batch=11 bytes=300
+    fault "transient-read-corruption" "1/2/0" batch=10
+    start
+    expect "1/1/0" disposition="refuse" reason="hole"
+}
+"#;
+
+#[test]
+fn the_timeline_of_a_partition_has_nothing_of_another_one() {
+    let directory = scratch();
+    fs::write(directory.path().join("beside.kdl"), BESIDE).expect("it takes a file");
+    let (out, err) = texts(&run(directory.path(), &["replay", "beside.kdl", "--json"]));
+    let line: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}"));
+    let rows = line["explanation"]["timeline"].as_array().expect("there are rows");
+    let said: Vec<&str> = rows.iter().filter_map(|row| row["sentence"].as_str()).collect();
+    let of_segments: Vec<&&str> = said.iter().filter(|row| row.starts_with("segment ")).collect();
+    assert_eq!(of_segments, [&"segment 0: keep"]);
+    assert!(!said.iter().any(|row| row.contains("1/2/0")), "{said:?}");
+    // The whole world has both.
+    let (out, _) = texts(&run(directory.path(), &["replay", "beside.kdl", "--full"]));
+    assert!(out.contains("cut at byte 404") && out.contains("hits a call"), "{out}");
 }

@@ -74,11 +74,13 @@ fn check_batch(view: &BootView<'_>, lying: &Lying<'_>, next: Option<Offset>) -> 
     {
         return None;
     }
-    let was_lost = view.truth.writes().iter().any(|write| {
+    let is_lost = |write: &&Write| {
         write.life == Life::Lost && write.base == lying.base && view.truth.bytes_of(write) == lying.bytes
-    });
-    // It went on with it, as far as it could see, and now it lies there again.
-    if was_lost && view.truth.was_shown_otherwise {
+    };
+    let mut lost = view.truth.writes().iter().filter(is_lost).peekable();
+    let was_lost = lost.peek().is_some();
+    // A start went on with it, as far as that could see, and now it lies there again.
+    if lost.any(|write| write.is_lost_unseen) {
         return None;
     }
     let actual = Value::Code(if was_lost { "one that an earlier start went on without" } else { "another" });

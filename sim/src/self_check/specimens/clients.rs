@@ -30,20 +30,34 @@ fn given(mut truth: Truth, base: u64) -> Option<Violation> {
 
 /// The first batch is damaged; the second one is whole behind it, and is cut with it, into a fence.
 fn survivor_cut() -> Truth {
+    gone_behind(truth())
+}
+
+/// The same of what is true, with damage perhaps.
+fn gone_behind(mut truth: Truth) -> Truth {
     let mut log = batches(2);
     log[300] ^= 1;
-    let mut truth = truth();
-    truth.reconcile(&[], Some(&partition(&log).directory));
+    truth.reconcile(&[], Some(&partition(&log).directory), true);
     truth
 }
 
 pub(super) fn own_offsets() -> Result<String, String> {
     let mut forgetful = survivor_cut();
     forgetful.damages.add(Place::File(FileName::ledger()));
+    // Something in the start itself was laid over the second one: then it was not cut.
+    let mut hit = truth();
+    let second = ONE as u64..2 * ONE as u64;
+    hit.damages.add(Place::Bytes { file: FileName::log(SegmentStart::ZERO), range: second });
     judge(
         Check::I08,
         [given(truth(), 1), given(survivor_cut(), 1)],
-        [given(truth(), 3), given(survivor_cut(), 2), given(survivor_cut(), 0), given(forgetful, 1)],
+        [
+            given(truth(), 3),
+            given(survivor_cut(), 2),
+            given(survivor_cut(), 0),
+            given(forgetful, 1),
+            given(gone_behind(hit), 1),
+        ],
     )
 }
 

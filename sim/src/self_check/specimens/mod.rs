@@ -110,7 +110,7 @@ mod tests {
         "I03: an answer of a partition that is not served should be an error and is success",
         "I04: 00000000000000000000.log: bytes 715 to 716: byte should be 7 and is 6; and 2 more",
         "I05: segment 0: 00000000000000000000.log: bytes 356 to 712: a batch that was promised should be present and is gone; and 4 more",
-        "I06: segment 0: bytes 356 to 712: a served batch should be as written and is another; and 8 more",
+        "I06: segment 0: bytes 356 to 712: a served batch should be as written and is another; and 9 more",
         "I07: segment 0: bytes 356 to 712: the next offset should be 1 and is 2; and 5 more",
         "I08: the first offset of a new batch should be 2 and is 1; and 1 more",
         "I09: next offset of a second run should be 3 and is 2; and 1 more",

@@ -105,6 +105,7 @@ impl HostWorld<'_> {
         tally: &mut Tally,
     ) {
         let has_liars = self.has_liars(m);
+        let sees_truth = !self.lies_of(m).reads;
         let before = sight.before(index);
         if let Some(first) = lying.first() {
             self.members[m].node.slots[index].truth.learn_floor(first.segment.offset());
@@ -122,8 +123,7 @@ impl HostWorld<'_> {
             self.fail(Some(namespace), violation, "boot", None);
         }
         let slot = &mut self.members[m].node.slots[index];
-        slot.truth.was_shown_otherwise |= has_liars;
-        let strangers = slot.truth.reconcile(lying, before.map(|before| &before.directory));
+        let strangers = slot.truth.reconcile(lying, before.map(|before| &before.directory), sees_truth);
         tally.indistinguishable += u64::from(strangers);
     }
 

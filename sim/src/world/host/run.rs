@@ -20,7 +20,7 @@ use crate::world::frozen::FrozenNode;
 use crate::world::left::NodeLeft;
 use crate::world::meter::{Meter, Phase};
 use crate::world::moment::{Moment, Pending};
-use crate::world::node::{Service, Slot};
+use crate::world::node::{Lies, Service, Slot};
 use crate::world::outcome::Outcome;
 use crate::world::report::{Failure, Report};
 use crate::world::run::phase_of;
@@ -330,11 +330,17 @@ impl<'a> HostWorld<'a> {
 
     /// Whether what is to go wrong may put bytes where nobody asked for them, or show what is not there.
     pub(super) fn has_liars(&self, m: usize) -> bool {
+        let lies = self.lies_of(m);
+        lies.reads || lies.successes
+    }
+
+    /// In what the calls of the step may lie.
+    pub(super) fn lies_of(&self, m: usize) -> Lies {
         let mut lies = self.members[m].node.lies;
         for injection in &self.injections {
             lies.add(&injection.disturbance, injection.times);
         }
-        lies.reads || lies.successes
+        lies
     }
 
     /// Keeps what a scenario may ask about: how the last call of a client failed, and that an answer is the
