@@ -35,6 +35,8 @@ pub(super) struct Seal {
     pub(super) segment: u64,
     pub(super) length: u64,
     pub(super) next_offset: u64,
+    /// Of the batches before its end.
+    pub(super) chain_hash: u64,
     pub(super) next_start: u64,
 }
 
@@ -123,8 +125,13 @@ fn testimony_of(records: &[Record]) -> Testimony {
 impl Testimony {
     fn add(&mut self, record: &Record) {
         let Some(mark) = record.mark else { return };
-        // The newest mark of a segment decides: a seal that it does not agree with is void.
-        let agrees = |seal: &Seal| seal.length == mark.position && seal.next_offset == mark.next_offset;
+        // The newest mark of a segment decides: a seal that it does not agree with is void. One of the same length over
+        // other bytes spoke of a log that was cut and written anew.
+        let agrees = |seal: &Seal| {
+            seal.length == mark.position
+                && seal.next_offset == mark.next_offset
+                && seal.chain_hash == mark.chain_hash
+        };
         self.seals.retain(|older| older.segment != mark.segment || agrees(older));
         self.accepting.retain(|segment| *segment != mark.segment);
         match record.kind {
@@ -146,6 +153,7 @@ impl Testimony {
                     segment: mark.segment,
                     length: mark.position,
                     next_offset: mark.next_offset,
+                    chain_hash: mark.chain_hash,
                     next_start,
                 });
             }

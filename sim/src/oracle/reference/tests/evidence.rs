@@ -167,6 +167,16 @@ fn a_sealed_segment_ends_at_its_sealed_length() {
 }
 
 #[test]
+fn a_seal_of_the_same_length_over_other_bytes_is_void() {
+    let mut of_other_bytes = seal(0, &batches(0, 2), 2);
+    of_other_bytes.mark[3] ^= 1;
+    check(
+        Directory::new().segment(0, 3).ledger(&[of_other_bytes, mark(FRONTIER, 0, &batches(0, 2))]),
+        "serve next=3\n0 1068/1068 next=3 messages=3 batches=3 end none at-or-above good keep saved=0",
+    );
+}
+
+#[test]
 fn the_index_speaks_once_for_a_synced_directory_without_a_ledger() {
     let log = [&batches(0, 2)[..], &[7; 40]].concat();
     let with_index = |index: Vec<u8>| Directory::new().log(0, log.clone()).index(0, index);
