@@ -75,11 +75,11 @@ impl<S: Storage> Host<S> {
         Some(OffsetRange { first, next: chain.next_offset() })
     }
 
-    /// Says that a quorum never held the offsets that are asked for, and that offsets go on at `next`: the partition is
-    /// judged again, and the gap is recorded. `next` is the largest of what the replicas of that quorum have reserved:
-    /// else an offset that one of them has promised away would be given to another batch here (I08), and no copy of
-    /// this one would ever be taken there, since it ends before what was durable. One that is below what is reserved
-    /// here changes nothing.
+    /// Says that a quorum never held the offsets that are asked for, or that retention has removed them wherever they
+    /// were, and that offsets go on at `next`: the partition is judged again, and the gap is recorded. `next` is the
+    /// largest of what the replicas of that quorum have reserved: else an offset that one of them has promised away would
+    /// be given to another batch here (I08), and no copy of this one would ever be taken there, since it ends before what
+    /// was durable. One that is below what is reserved here changes nothing.
     ///
     /// # Errors
     ///

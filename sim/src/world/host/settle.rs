@@ -5,6 +5,7 @@
 //! with [`check_settled`]. Leaves out: worlds that end behind a step that somebody asked for.
 
 use recovery_core::host::PartitionState;
+use recovery_core::units::Offset;
 
 use super::run::HostWorld;
 use crate::oracle::invariants::{PASSES_MAX, check_settled};
@@ -63,15 +64,15 @@ impl HostWorld<'_> {
         }
     }
 
-    /// Where no node serves a partition, and some wait for offsets that nobody holds, the one that holds most goes
-    /// on without them, behind all that any of them has promised away.
+    /// Where no node that serves a partition has a message of it, since nobody serves it or retention has removed all that
+    /// there was, and some wait for offsets that nobody holds, the one that holds most goes on without them, behind all
+    /// that any has promised away, if who is served ends there, too. A peer without a message gives no copy to who still
+    /// holds one (N21), so nothing else would end that wait.
     fn leave_gaps(&mut self, tally: &mut Tally) {
         for index in 0..self.schedule.world.partitions.len() {
             let namespace = self.schedule.world.partitions[index].namespace;
             let Some(key) = self.cluster.target(namespace) else { continue };
-            if (0..self.members.len()).any(|m| self.members[m].is_served(index)) {
-                continue;
-            }
+            let Some(ends) = self.ends_without_a_message(index) else { continue };
             let gap_of = |m: &usize| {
                 let host = self.members[*m].host.as_ref()?;
                 let statistics =
@@ -80,8 +81,12 @@ impl HostWorld<'_> {
                 host.wanted(namespace).first().and_then(|gap| Some((gap.first, gap.next?)))
             };
             let gaps: Vec<_> = (0..self.members.len()).filter_map(|m| Some((gap_of(&m)?, m))).collect();
-            let next = gaps.iter().map(|((_, next), _)| *next).max();
+            let next = gaps.iter().map(|((_, next), _)| *next).chain(ends.iter().copied()).max();
             let (Some(((first, _), m)), Some(next)) = (gaps.into_iter().max(), next) else { continue };
+            // Who is served already goes on where it is: one that ends before the gap does would be given its offsets.
+            if ends.iter().any(|end| *end < next) {
+                continue;
+            }
             self.cluster.leave_gap(key, first, next);
             let member = &mut self.members[m];
             let host = member.host.as_mut().expect("it waits");
@@ -89,6 +94,17 @@ impl HostWorld<'_> {
             member.extras[index].gap_settled = Some(next);
             self.do_on(m, Action::Reconcile, tally);
         }
+    }
+
+    /// Where each replica that is served ends; `None` if one of them has a message, or nobody knows whether it has.
+    fn ends_without_a_message(&self, index: usize) -> Option<Vec<Offset>> {
+        let served = self.members.iter().filter(|member| member.is_served(index));
+        let ends = served.map(|member| {
+            let namespace = member.node.slots[index].header.namespace;
+            let offer = member.host.as_ref()?.offer(namespace)?;
+            (offer.bytes() == 0).then_some(offer.next_offset)
+        });
+        ends.collect()
     }
 
     fn is_settled(&self) -> bool {
