@@ -61,7 +61,7 @@ fn is_of_another(path: &str, own: Namespace) -> bool {
 }
 
 /// Whether a storage call changes, secures or fails on the file that broke, at its bytes, or on the ledger that says
-/// what of them was promised.
+/// what of them was promised; or on the log that says which partitions there are, where it is a whole one that broke.
 fn call_touches(event: &Event, path: &str, explanation: &Explanation, place: &Place) -> Option<RowKind> {
     let directory = directory_of(place.namespace);
     let call = Call::ALL.into_iter().find(|call| *call as u64 == event.a & 0xff);
@@ -70,7 +70,12 @@ fn call_touches(event: &Event, path: &str, explanation: &Explanation, place: &Pl
         let is_change =
             matches!(call, Some(Call::Rename | Call::Remove | Call::MakeDirectory | Call::SyncDirectory));
         let is_beside = path == directory || path.starts_with(&format!("{directory}."));
-        return (is_change && is_beside).then_some(RowKind::Event);
+        // What is made and removed stands in the metadata log, and of a whole partition that is what matters.
+        let is_metadata = path.as_bytes() == FileName::metadata_log().as_bytes()
+            && place.segment.is_none()
+            && place.file.is_none();
+        let is_written = matches!(call, Some(Call::Write | Call::Sync));
+        return (is_change && is_beside || is_written && is_metadata).then_some(RowKind::Event);
     };
     let log = place.segment.map(|segment| FileName::log(segment).to_string());
     let is_log = log.as_deref() == Some(below);
