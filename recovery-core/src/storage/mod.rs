@@ -99,7 +99,7 @@ pub trait Storage {
     /// # Errors
     ///
     /// As `getdents64(2)`; also when the kind of one entry cannot be told. No entry is ever left out in
-    /// silence (N04).
+    /// silence (N04); what was visited before an error counts for nothing.
     fn list(
         &self,
         directory: &Self::Directory,

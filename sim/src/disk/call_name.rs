@@ -281,21 +281,24 @@ impl Disk {
         false
     }
 
-    /// The call `list`: the entries are put into `found`, for the caller to visit.
+    /// The call `list`: the entries are put into `found`, for the caller to visit. One that fails by a fault has come
+    /// half of the way, as `getdents64(2)` may, which gives names in pieces.
     pub(super) fn list(
         &mut self,
         directory: &SimDirectory,
         found: &mut Vec<(Name, EntryKind)>,
     ) -> Result<(), Errno> {
         let id = self.state.handles.directory(directory);
-        self.enter(Call::List, Subject::Directory(id))?;
-        self.state.faults.see_name(id, None);
+        let entered = self.enter(Call::List, Subject::Directory(id));
+        if entered.is_ok() {
+            self.state.faults.see_name(id, None);
+        }
         let node = self.state.directory(id);
         if node.is_removed {
-            return Err(Errno::NOT_FOUND);
+            return entered.and(Err(Errno::NOT_FOUND));
         }
         if node.is_denied {
-            return Err(Errno::PERMISSION_DENIED);
+            return entered.and(Err(Errno::PERMISSION_DENIED));
         }
         for entry in &node.entries {
             let kind = match entry.node {
@@ -306,7 +309,10 @@ impl Disk {
             found.push((self.state.names.name_of(entry.name), kind));
         }
         shuffle(found, self.state.listing_order);
-        Ok(())
+        if entered.is_err() {
+            found.truncate(found.len().div_ceil(2));
+        }
+        entered.map(|_| ())
     }
 
     /// The number of a name, for events; `u64::MAX` if nothing was ever called that.

@@ -41,6 +41,24 @@ fn a_call_fails_at_its_number_once_or_from_there_on() {
 }
 
 #[test]
+fn a_listing_that_fails_has_come_half_of_the_way() {
+    let hand = Hand::new(Filesystem::Ext4Ordered);
+    for text in ["a", "b", "c"] {
+        hand.create(text);
+    }
+    let signal = Disturbance::Fail { errno: Errno::INTERRUPTED };
+    hand.disk.begin_step(&[inject(Call::List, 1, Times::Count(1), FaultKind::Interrupted, signal)]);
+    let root = hand.disk.root().unwrap();
+    let listed = || {
+        let mut names = String::new();
+        let answer = hand.disk.list(&root, &mut |name, _| names.push_str(&name.to_string()));
+        (names, answer.map_err(|error| error.errno))
+    };
+    assert_eq!(listed(), ("ab".to_owned(), Err(Errno::INTERRUPTED)));
+    assert_eq!(listed(), ("abc".to_owned(), Ok(())));
+}
+
+#[test]
 fn what_hits_no_call_is_missed() {
     let hand = Hand::new(Filesystem::Xfs);
     let file = hand.durable("f", b'a', 100);
