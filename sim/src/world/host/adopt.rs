@@ -64,11 +64,15 @@ impl HostWorld<'_> {
     /// A start came to no end in which a sync had failed, and what the cache held of the ledger may have gone with that.
     /// Of a batch that nobody wrote here nothing told any more that it is none of ours, and what the start put on record
     /// may cover it.
-    pub(super) fn note_strangers(&mut self, m: usize, index: usize) {
+    pub(super) fn note_strangers_of_a_failed_sync(&mut self, m: usize, index: usize) {
         let has_failed = |call: &Event| call.call == Call::Sync && call.errno.is_some();
-        if !self.calls.iter().any(has_failed) {
-            return;
+        if self.calls.iter().any(has_failed) {
+            self.note_strangers(m, index);
         }
+    }
+
+    /// A start that nobody looked at alone may have put on record what lies here, whoever wrote it, where it goes on.
+    pub(super) fn note_strangers(&mut self, m: usize, index: usize) {
         let node = &mut self.members[m].node;
         let slot = &mut node.slots[index];
         let image = look::image(&node.disk, &slot.components);

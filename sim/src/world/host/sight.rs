@@ -55,6 +55,11 @@ impl Sight {
         self.looks.get(index)?.as_ref().map(Look::settled)
     }
 
+    /// Whether a start of the partition was run alone, and its checks know what it found.
+    pub(super) fn was_looked_at_alone(&self, index: usize) -> bool {
+        self.looks.get(index).and_then(Option::as_ref).is_some_and(|look| look.alone.is_some())
+    }
+
     /// Whether a fence of a partition was there before; `None` if nobody looked.
     pub(super) fn was_there(&self, index: usize, fence: &Name) -> Option<bool> {
         let look = self.looks.get(index)?.as_ref()?;

@@ -49,6 +49,12 @@ impl HostWorld<'_> {
                         let is_unknown = matches!(event, HostEvent::Unavailable { .. });
                         *tries = if is_unknown { tries.saturating_add(1) } else { 0 };
                         if is_unknown {
+                            self.note_strangers_of_a_failed_sync(m, index);
+                        }
+                        // Judged, put on record, and not served: it waits for what peers may have behind it.
+                        let is_gap =
+                            matches!(event, HostEvent::Rebuilding { cause: RebuildCause::Gap(_), .. });
+                        if is_gap && !sight.was_looked_at_alone(index) {
                             self.note_strangers(m, index);
                         }
                     }
