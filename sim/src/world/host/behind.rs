@@ -207,9 +207,16 @@ fn exposed_log(disk: &SimDisk, directory: DirectoryId) -> Option<Name> {
     logs.find(|name| disk.is_file_durable(directory, name).is_err())
 }
 
-/// Whether the ledger says already that nobody holds the offsets of the gap that a start leaves.
+/// Whether the ledger says already that nobody holds the offsets of the gap that a start leaves. Several records may do so
+/// together, but none that reaches out of the gap: it was written for another one.
 fn has_recorded_gap(boot: &Boot) -> bool {
     let Disposition::ServeFrom { first, last } = boot.verdict.disposition else { return false };
+    let Some(next) = last.checked_add(1) else { return false };
     let gaps = boot.facts.ledger.known().map_or(&[][..], |ledger| &ledger.gaps);
-    gaps.iter().any(|gap| gap.first <= first && last.checked_add(1).is_some_and(|next| next <= gap.next))
+    let inside = || gaps.iter().filter(|gap| first <= gap.first && gap.next <= next);
+    let mut recorded_to = first;
+    while let Some(gap) = inside().find(|gap| gap.first <= recorded_to && recorded_to < gap.next) {
+        recorded_to = gap.next;
+    }
+    recorded_to == next
 }
