@@ -140,8 +140,9 @@ fn flip(node: &Node, index: usize, boot: &Boot, place: u64, up: bool) -> Option<
             batches.push((batch.segment, batch.position, batch.base.get()));
         }
     });
-    // An offset of 0 has no bit that could be flipped down, and the last one there is none that could be flipped up.
-    batches.retain(|(_, _, base)| *base != 0 && (!up || *base != u64::MAX));
+    // An offset of 0 has no bit that could be flipped down, and the last one there is none that could be flipped up. Both
+    // ways are compared, so neither is drawn for the other one either.
+    batches.retain(|(_, _, base)| *base != 0 && *base != u64::MAX);
     if batches.is_empty() {
         return None;
     }
