@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::file::write;
+use crate::exit::Exit;
 use crate::oracle::sample::Checks;
 use crate::report::annotations::annotations;
 use crate::report::html::{self, SCENES, Scene};
@@ -29,28 +30,31 @@ pub struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
-    /// Writes them; remarks for GitHub's runner where it is that which runs this, on a stream beside the
-    /// lines.
+    /// Writes them; remarks for GitHub's runner where it is that which runs this, on a stream beside the lines. One that
+    /// cannot be written is told there, keeps no other one back, and is what a run ends with that would be green: a red
+    /// one stays red.
     ///
     /// # Errors
     ///
-    /// When a file or the stream cannot be written.
+    /// When the stream cannot be written.
     pub fn write(
         self,
         whole: &Whole,
         image: Option<&'static WorldImage>,
         err: &mut dyn Write,
-    ) -> io::Result<()> {
-        if let Some(file) = self.junit {
-            write(file, &junit::document(whole))?;
-        }
-        if let Some(file) = self.html {
-            write(file, &html::page(whole, &scenes(whole, image), &kill_table()?))?;
+    ) -> io::Result<Exit> {
+        let junit = self.junit.map(|file| write(file, &junit::document(whole)));
+        let html =
+            self.html.map(|file| write(file, &html::page(whole, &scenes(whole, image), &kill_table()?)));
+        let mut exit = whole.exit;
+        for failed in [junit, html].into_iter().flatten().filter_map(Result::err) {
+            writeln!(err, "error: {failed}")?;
+            exit = if exit == Exit::Held { Exit::Usage } else { exit };
         }
         if env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
             err.write_all(annotations(whole).as_bytes())?;
         }
-        Ok(())
+        Ok(exit)
     }
 }
 

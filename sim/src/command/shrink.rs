@@ -74,7 +74,7 @@ pub fn shrink(
 ) -> io::Result<Exit> {
     let read = word(&options.checks)
         .and_then(|checks| Source::read(&options.subject, options.image.as_deref(), checks))
-        .and_then(|source| writable(&options.out).map(|()| source));
+        .and_then(|source| writable(&options.out, source.file.as_deref().map(Path::new)).map(|()| source));
     let source = match read {
         Ok(source) => source,
         Err(sentence) => {
@@ -124,14 +124,19 @@ fn line(step: &Step) -> String {
 }
 
 /// Whether the file could be written, asked before seconds are spent on what goes into it.
-fn writable(file: &Path) -> Result<(), String> {
+fn writable(file: &Path, source: Option<&Path>) -> Result<(), String> {
     let shown = file.display();
+    let is_source =
+        |source: &Path| matches!((file.canonicalize(), source.canonicalize()), (Ok(a), Ok(b)) if a == b);
     match file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         Some(parent) if !parent.is_dir() => {
             Err(format!("{shown} cannot be written: there is no directory {}", parent.display()))
         }
         _ if file.is_dir() => {
             Err(format!("{shown} is a directory\nhint: name the file, such as {shown}/NAME.kdl"))
+        }
+        _ if source.is_some_and(is_source) => {
+            Err(format!("{shown} is what is to be shrunk: it is not written over\nhint: name a new file"))
         }
         _ if file.exists() && !may_be_shrunk(file) => Err(format!(
             "{shown} is there, and sim shrink has not written it: it is not written over\nhint: name a new file"

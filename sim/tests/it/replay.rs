@@ -122,6 +122,7 @@ fn where_a_fault_was_left_out_stands_that_it_was() {
     let without = told(&story, &["--without", "noise", "--full"]);
     assert!(without.contains("step 5  a fault that is left out"), "{without}");
     assert!(!without.contains("1048575"), "{without}");
+    assert!(!without.contains("should be met and is missed"), "{without}");
 }
 
 #[test]
@@ -219,6 +220,12 @@ fn mistakes_are_told_with_what_to_do() {
     let shrink = ["shrink", "fails.kdl", "-o", "nowhere/short.kdl"];
     check_mistake(path, &shrink, (2, "there is no directory nowhere"));
     check_mistake(path, &["shrink", "fails.kdl", "-o", "."], (2, "is a directory\nhint: "));
+    let shrink = ["shrink", "fails.kdl", "-o", "./fails.kdl"];
+    check_mistake(
+        path,
+        &shrink,
+        (2, "is what is to be shrunk: it is not written over\nhint: name a new file"),
+    );
     check_mistake(
         path,
         &["replay", "fails.kdl", "--until", "99"],

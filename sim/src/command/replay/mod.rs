@@ -12,6 +12,7 @@ use crate::command::source::{Source, word};
 use crate::exit::Exit;
 use crate::oracle::Check;
 use crate::report::{json, terminal};
+use crate::run::counterfactual::is_left_out;
 use crate::run::panics::remember_panics;
 use crate::run::replay::{Expected, Replayed, narrowed, replay as run_again};
 use crate::schedule::Schedule;
@@ -45,6 +46,9 @@ pub fn replay(options: &Replay, out: &mut dyn Write, err: &mut dyn Write) -> io:
     // A file without an origin is a scenario that somebody wrote.
     if source.file.is_some() && source.token.is_none() && until.is_none() {
         fail_what_is_missed(&source.scenario, &mut replayed.report);
+        // Where a fault is left out nothing was to be met.
+        let steps = &replayed.schedule.steps;
+        replayed.report.failures.retain(|failure| !steps.get(failure.step as usize).is_some_and(is_left_out));
     }
     let commit = commit::current();
     if options.json {

@@ -84,8 +84,7 @@ fn run_plan(
     beside.run(&behind, &mut summary, &mut reporting, err)?;
     summary.is_interrupted = interrupted.load(Ordering::Relaxed);
     let whole = reporting.end(summary)?;
-    outputs.write(&whole, request.image, err)?;
-    Ok(whole.exit)
+    outputs.write(&whole, request.image, err)
 }
 
 /// Runs the scenario files before the seeds, tells of those that do not hold, and counts their time. Those that the
