@@ -77,7 +77,8 @@ pub(crate) struct ResidueProbe {
     allowance: Allowance,
     /// What was left of it when the candidate in hand was begun with.
     allowance_before: Allowance,
-    /// Bytes of candidates that may still be looked at twice: those of an honest residue do not overlap.
+    /// Bytes of candidates that may still be looked at twice: those of an honest residue do not overlap, but for
+    /// the one that was torn at the stop.
     second_looks: u64,
     candidates: u64,
     is_exhausted: bool,
@@ -283,7 +284,10 @@ impl ResidueProbe {
 
     /// Looks at a candidate once more before it is rejected, where that was not done and is affordable.
     fn doubt(&mut self, candidate: Candidate) {
-        match self.second_looks.checked_sub(candidate.header.batch_length.get()) {
+        // The walk has read the batch at the stop twice. What its header claims reaches over those behind it.
+        let is_at_stop = candidate.position == self.stop;
+        let charged = if is_at_stop { 0 } else { candidate.header.batch_length.get() };
+        match self.second_looks.checked_sub(charged) {
             Some(left) if !candidate.is_second_look => {
                 self.second_looks = left;
                 // What the first look cost is given back: it must not matter how much a window shows.
