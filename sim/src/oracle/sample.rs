@@ -60,6 +60,8 @@ pub enum Question {
     InterruptedCall,
     /// What is changed that must not change the verdict (I18), or damaged so that no more is served (I22).
     Relation,
+    /// Which of its reads goes wrong, and how (I17, I18).
+    Misread,
 }
 
 impl Sample {
@@ -135,7 +137,7 @@ mod tests {
     #[test]
     fn every_choice_is_drawn_for_some_boot() {
         let sample = Sample::draw(&mut Tape::from_seed(7));
-        for question in [Question::InterruptedCall, Question::Relation] {
+        for question in [Question::InterruptedCall, Question::Relation, Question::Misread] {
             let mut drawn = [false; 6];
             for boot in 0..200 {
                 let choices = sample.choices(question, boot, 6);

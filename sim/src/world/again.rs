@@ -31,11 +31,11 @@ use crate::schedule::{CallPoint, Restart, Survivors, Times};
 #[derive(Debug, Default)]
 pub(super) struct Moments {
     /// Before the start.
-    before: Snapshot,
+    pub(super) before: Snapshot,
     /// Behind it.
     behind: Snapshot,
     /// Calls of a second look.
-    calls: Vec<Event>,
+    pub(super) calls: Vec<Event>,
 }
 
 /// What is wrong with a start, and what was changed where it showed in a second look.
@@ -100,6 +100,7 @@ impl Again<'_> {
             found.extend(self.interrupted());
             found.extend(self.relations());
             found.extend(self.twin());
+            found.extend(self.misread());
         } else if self.boot.is_serving() {
             found.extend(self.in_spite_of_it());
         } else if !self.circumstances.is_calm {
@@ -129,7 +130,7 @@ impl Again<'_> {
     }
 
     /// Starts the partition as the disk is now, with the errors of its calls noted.
-    fn start(&mut self, sight: Sight) -> Boot {
+    pub(super) fn start(&mut self, sight: Sight) -> Boot {
         let (boot, _service) =
             boot::start(&self.node.disk, &self.node.slots[self.index], self.workspace, self.meter, sight);
         self.node.disk.take_events(&mut self.moments.calls);
@@ -352,14 +353,14 @@ impl Again<'_> {
     }
 
     /// What showed in a second look, with what was changed for it.
-    fn found(&self, change: &Change, again: &Boot, violations: Vec<Violation>) -> Vec<Found> {
+    pub(super) fn found(&self, change: &Change, again: &Boot, violations: Vec<Violation>) -> Vec<Found> {
         let varied = || Some(Box::new(Varied::of(change.clone(), self.boot, again)));
         violations.into_iter().map(|violation| Found { violation, varied: varied() }).collect()
     }
 
     /// A call for a person, by the names that lie there now and at some moments, to the last of which the disk goes
     /// back. Slow: for failures.
-    fn told(&self, call: &Event, moments: &[&Snapshot]) -> CallTold {
+    pub(super) fn told(&self, call: &Event, moments: &[&Snapshot]) -> CallTold {
         let disk = &self.node.disk;
         let mut paths = Paths::default();
         paths.learn(disk);

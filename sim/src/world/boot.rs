@@ -3,6 +3,8 @@
 //! Promises: what the core was given (the image behind settling) and what it left are both kept for the
 //! checks. Leaves out: judging either.
 
+use std::ops::Range;
+
 use recovery_core::decide::{Disposition, Verdict};
 use recovery_core::format::partition_components;
 use recovery_core::observe::{Expectation, PartitionFacts, Progress, Unavailable, Workspace};
@@ -58,6 +60,8 @@ pub struct Boot {
     pub settling_changes: u64,
     /// Steps that recovery took, or had taken when nobody waited any longer.
     pub steps: u64,
+    /// Which of its storage calls it made while it looked for the first time, counted from 0.
+    pub looked: Range<usize>,
 }
 
 impl Boot {
@@ -79,6 +83,7 @@ impl Boot {
             acted: None,
             settling_changes: 0,
             steps: 0,
+            looked: 0..0,
         }
     }
 
@@ -212,14 +217,26 @@ struct Course {
     acted: Option<PlanStep>,
     settling_changes: u64,
     steps: u64,
+    looked: Range<usize>,
     has_ended: bool,
 }
 
 impl Course {
     /// The start that went this way and came to nothing.
     fn told(self, boot: Boot) -> Boot {
-        let Self { before, carried, unsettled, last: reached, acted, settling_changes, steps, .. } = self;
-        Boot { before, carried, unsettled, reached, acted, settling_changes, steps, ..boot }
+        let Self {
+            before, carried, unsettled, last: reached, acted, settling_changes, steps, looked, ..
+        } = self;
+        Boot { before, carried, unsettled, reached, acted, settling_changes, steps, looked, ..boot }
+    }
+
+    /// Notes calls made while recovery looked: those of its first look follow each other.
+    fn note_looking(&mut self, calls: Range<usize>) {
+        if self.looked.is_empty() {
+            self.looked = calls;
+        } else if self.looked.end == calls.start {
+            self.looked.end = calls.end;
+        }
     }
 
     /// Keeps what lies there when recovery begins to look.
@@ -255,6 +272,7 @@ fn follow(
         acted: None,
         settling_changes: 0,
         steps: 0,
+        looked: 0..0,
         has_ended: false,
     };
     let mut patience = Patience::new();
@@ -276,6 +294,9 @@ fn follow(
         course.has_ended = recovery.step(disk, partition, workspace, STEP_BYTES) == Progress::Done;
         if at == RecoveryStep::Settle && !has_looked {
             course.settling_changes += disk.count_recorded(from, changes);
+        }
+        if is_looking {
+            course.note_looking(from..disk.recorded());
         }
         course.reached = course.reached.max(recovery.reached());
     }
@@ -329,7 +350,7 @@ fn recover(
             Service::Unavailable
         }
     };
-    let Course { before, carried, unsettled, acted, settling_changes, steps, .. } = course;
+    let Course { before, carried, unsettled, acted, settling_changes, steps, looked, .. } = course;
     let is_unknown = matches!(verdict.disposition, Disposition::Unavailable(_));
     let boot = Boot {
         before,
@@ -347,6 +368,7 @@ fn recover(
         acted,
         settling_changes,
         steps,
+        looked,
     };
     (boot, service)
 }

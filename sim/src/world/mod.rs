@@ -29,6 +29,7 @@ mod lifetime;
 mod linked;
 mod look;
 pub mod meter;
+mod misread;
 mod moment;
 mod node;
 mod outcome;

@@ -53,6 +53,33 @@ pub enum Change {
     Guise(Guise),
     /// Bytes of a log were damaged besides.
     Damaged(MoreDamage),
+    /// One of its reads went wrong, once.
+    Misread {
+        /// How.
+        misread: Misread,
+        /// Which of its calls, counted from 1.
+        call: u32,
+        /// That call, where a check has failed.
+        about: Option<CallTold>,
+    },
+    /// Every read came short.
+    ShortReads,
+}
+
+/// How a read goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misread {
+    /// It shows one bit wrongly.
+    Flipped,
+    /// It shows zeros.
+    Zeros,
+    /// It fails with `EIO`.
+    Failed,
+}
+
+impl Misread {
+    /// Each way in which one read goes wrong.
+    pub(super) const ONCE: [Self; 3] = [Self::Flipped, Self::Zeros, Self::Failed];
 }
 
 /// The same bytes in another guise.
@@ -127,6 +154,8 @@ impl Change {
             Self::Repeated { .. }
             | Self::CutShort { .. }
             | Self::Cleared
+            | Self::Misread { .. }
+            | Self::ShortReads
             | Self::Guise(
                 Guise::ListingOrder
                 | Guise::ColdCache
@@ -221,6 +250,16 @@ impl fmt::Display for Change {
             Self::Cleared => formatter.write_str("the process ended, and nothing failed any more"),
             Self::Guise(guise) => guise.fmt(formatter),
             Self::Damaged(damage) => damage.fmt(formatter),
+            Self::ShortReads => formatter.write_str("each read came half as long as it was asked for"),
+            Self::Misread { misread, call, about } => {
+                write!(formatter, "call {call}")?;
+                about.as_ref().map_or(Ok(()), |about| write!(formatter, " ({about})"))?;
+                formatter.write_str(match misread {
+                    Misread::Flipped => " showed a flipped bit, once",
+                    Misread::Zeros => " showed zeros, once",
+                    Misread::Failed => " failed with EIO, once",
+                })
+            }
         }
     }
 }
@@ -313,6 +352,17 @@ mod tests {
             MoreDamage::Noise(Spot::new(SegmentStart::ZERO, 5)),
             "all from byte 5 of segment 0 on was noise besides",
         );
+    }
+
+    #[test]
+    fn a_read_that_goes_wrong_is_told_with_its_file() {
+        let path = Some("streams/1/topics/1/partitions/0/ledger".to_owned());
+        let about = Some(CallTold { call: Call::Read, path });
+        let misread = |misread, about| Change::Misread { misread, call: 9, about };
+        check(misread(Misread::Flipped, about), "call 9 (read of 1/1/0/ledger) showed a flipped bit, once");
+        check(misread(Misread::Zeros, None), "call 9 showed zeros, once");
+        check(misread(Misread::Failed, None), "call 9 failed with EIO, once");
+        check(Change::ShortReads, "each read came half as long as it was asked for");
     }
 
     #[test]

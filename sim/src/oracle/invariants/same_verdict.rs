@@ -4,8 +4,20 @@
 //! with a cold cache, through another window, without indexes where the logs are whole, with a bit flipped
 //! up and another one down in the same field, and beside a partition that was damaged (I21). Does not claim
 //! that the same calls are made.
+//!
+//! Asked besides at some starts in which nothing went wrong, more often of those that found damage: the same start again,
+//! and one read of it, made while it looked, shows a flipped bit, shows zeros or fails, once; or all reads come short.
+//! Then the verdict is the same, and so is the plan, or the partition is unavailable: one read is no evidence (N13), and
+//! an error is none. A log of which one read fails is read again (DESIGN section 6: "Unreadable (read twice)"), and so is
+//! a whole one that one read shows damaged: there, and where reads are merely short, it is not unavailable either. Does
+//! not claim that an index is kept that one read shows wrongly, that a refused partition is refused for the same reason
+//! where the read was of an index or of a damaged log (what lies behind damage is read once, and compared with its copy
+//! only where there is one), that zeros behind a prefix are not refused where one read of them shows something else (no
+//! copy of them is made), that a read which is wrong and verifies is seen through, or anything about a second wrong
+//! read.
 
 use recovery_core::decide::{Action, Disposition, Verdict};
+use recovery_core::plan::{Plan, Step};
 
 use crate::oracle::{Check, Value, Violation};
 
@@ -37,6 +49,50 @@ pub fn check_same_verdict(
                 Some(violation.in_segment(one.start))
             })
         })
+}
+
+/// What a start may come to that is made again, with something going wrong in its reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "what may differ, each with its own name")]
+pub struct Expected {
+    /// What is compared, for a report.
+    pub subject: &'static str,
+    /// Whether it may be unavailable.
+    pub may_be_unavailable: bool,
+    /// Whether it may keep an index that the other one rebuilds, or the reverse.
+    pub but_for_indexes: bool,
+    /// Whether it may be refused for another reason, if both are refused.
+    pub for_any_reason: bool,
+    /// Whether it may be refused where the other one is not.
+    pub may_be_refused: bool,
+}
+
+/// What is wrong with the second of two starts, in which reads went wrong.
+pub fn check_misread(
+    expected: &Expected,
+    (first, first_plan): (&Verdict, &Plan),
+    (second, second_plan): (&Verdict, &Plan),
+) -> Option<Violation> {
+    let Expected { subject, may_be_unavailable, but_for_indexes, for_any_reason, may_be_refused } = *expected;
+    let is_refused = |verdict: &Verdict| matches!(verdict.disposition, Disposition::Refuse(_));
+    let waits = may_be_unavailable && matches!(second.disposition, Disposition::Unavailable(_));
+    let may_be_refused = if is_refused(first) { for_any_reason } else { may_be_refused };
+    if waits || (may_be_refused && is_refused(second)) {
+        return None;
+    }
+    let unlike = check_same_verdict(Check::I18, subject, (first, second), but_for_indexes);
+    let unlike_plan = || if but_for_indexes { None } else { first_unlike_step(first_plan, second_plan) };
+    unlike.or_else(unlike_plan)
+}
+
+fn first_unlike_step(first: &Plan, second: &Plan) -> Option<Violation> {
+    let (length, other_length) = (first.steps.len(), second.steps.len());
+    let mut steps = (0..length.max(other_length)).map(|at| (first.steps.get(at), second.steps.get(at)));
+    let (one, other) = steps.find(|(one, other)| one != other)?;
+    let code = |step: Option<&Step>| step.map(Step::code);
+    let actual = if code(one) == code(other) { Some("another of that kind") } else { code(other) };
+    let value = |code: Option<&'static str>| code.map_or(Value::None, Value::Code);
+    Some(Violation::new(Check::I18, "a step of the plan behind a read", value(code(one)), value(actual)))
 }
 
 /// The disposition, or the reason where it is refused.

@@ -2,6 +2,9 @@
 //! rule.
 
 use recovery_core::decide::{Action, Disposition, Verdict};
+use recovery_core::format::FileName;
+use recovery_core::observe::Unavailable;
+use recovery_core::plan::{Plan, Step};
 use recovery_core::storage::Name;
 use recovery_core::units::Offset;
 
@@ -13,8 +16,8 @@ use super::making::{
 use crate::disk::Exposed;
 use crate::oracle::damage::{Damages, Place};
 use crate::oracle::invariants::{
-    check_adopted, check_indexes, check_interrupted, check_more_damage, check_same_verdict, check_twin,
-    check_work,
+    Expected, check_adopted, check_indexes, check_interrupted, check_misread, check_more_damage,
+    check_same_verdict, check_twin, check_work,
 };
 use crate::oracle::{Check, PartitionImage};
 
@@ -127,6 +130,51 @@ fn alike(check: Check) -> Result<String, String> {
 
 pub(super) fn same_verdict() -> Result<String, String> {
     alike(Check::I18)
+}
+
+/// A start, and the same one with something going wrong in its reads.
+pub(super) fn misread() -> Result<String, String> {
+    let of_log = |is_asked_again: bool| Expected {
+        subject: "the verdict behind a read that went wrong once",
+        may_be_unavailable: !is_asked_again,
+        but_for_indexes: false,
+        for_any_reason: !is_asked_again,
+        may_be_refused: false,
+    };
+    let ledger = Expected { for_any_reason: false, ..of_log(false) };
+    let zeros = Expected { may_be_refused: true, ..of_log(false) };
+    let index = Expected { but_for_indexes: true, ..of_log(false) };
+    let unavailable = verdict(Disposition::Unavailable(Unavailable::Locked), None, Action::Keep);
+    let rebuilding = verdict(Disposition::Serve, Some(2), Action::RebuildIndex);
+    let plan = |steps: &[Step]| Plan { steps: steps.to_vec() };
+    let aside = plan(&[Step::SetAside { file: FileName::ledger() }]);
+    let other = plan(&[Step::SetAside { file: log() }]);
+    let none = plan(&[]);
+    let check = |expected: &Expected, first: (&Verdict, &Plan), second: (&Verdict, &Plan)| {
+        check_misread(expected, first, second)
+    };
+    let (two, three, refusal) = (served(2), served(3), refused());
+    judge(
+        Check::I18,
+        [
+            check(&of_log(true), (&two, &none), (&refusal, &none)),
+            check(&of_log(false), (&two, &none), (&refusal, &none)),
+            check(&of_log(false), (&refusal, &none), (&two, &none)),
+            check(&of_log(true), (&two, &none), (&unavailable, &none)),
+            check(&index, (&two, &none), (&three, &none)),
+            check(&ledger, (&two, &none), (&rebuilding, &none)),
+            check(&zeros, (&refusal, &none), (&two, &none)),
+            check(&ledger, (&two, &none), (&two, &aside)),
+            check(&ledger, (&two, &aside), (&two, &other)),
+        ],
+        [
+            check(&of_log(true), (&two, &aside), (&two, &aside)),
+            check(&ledger, (&two, &none), (&unavailable, &none)),
+            check(&of_log(false), (&refusal, &none), (&refusal, &none)),
+            check(&zeros, (&two, &none), (&refusal, &none)),
+            check(&index, (&two, &none), (&rebuilding, &aside)),
+        ],
+    )
 }
 
 pub(super) fn damaged_sibling() -> Result<String, String> {

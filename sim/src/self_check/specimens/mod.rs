@@ -21,7 +21,7 @@ use super::Part;
 use crate::oracle::{Check, Violation};
 
 /// The parts of the self-check that judge the oracle.
-pub(super) const PARTS: [Part; 31] = [
+pub(super) const PARTS: [Part; 32] = [
     Part {
         name: "I01",
         claim: "a verified batch that is cut and not kept is seen",
@@ -60,6 +60,7 @@ pub(super) const PARTS: [Part; 31] = [
     Part { name: "I24", claim: "seeds that end differently are seen", run: super::reach::other_seeds },
     Part { name: "reference", claim: "a verdict that the rules do not give is seen", run: images::reference },
     Part { name: "twin", claim: "a crash and damage judged by two measures are seen", run: again::twin },
+    Part { name: "one-read-again", claim: "a verdict that hangs on one read is seen", run: again::misread },
     Part {
         name: "one-wrong-read",
         claim: "what one wrong read took away is seen",
@@ -104,7 +105,7 @@ mod tests {
     use crate::oracle::Value;
 
     /// The violations made by hand, as each part tells of them.
-    const SAID: [&str; 30] = [
+    const SAID: [&str; 31] = [
         "I01: 00000000000000000000.log: bytes 752 to 1108: bytes left of a verified batch should be 356 and is 0",
         "I02: 00000000000000000000.log: bytes 751 to 753: non-zero bytes kept should be 2 and is 0",
         "I03: an answer of a partition that is not served should be an error and is success",
@@ -131,6 +132,7 @@ mod tests {
         "20 worlds, against three runs that differ",
         "reference: disposition should be refuse and is serve",
         "twin: the verdict on what a crash alone would leave should be serve and is overlap; and 3 more",
+        "I18: the verdict behind a read that went wrong once should be serve and is overlap; and 8 more",
         "reference: segment 0: proven bytes behind one wrong read should be 1068 and is 712",
         "I05: segment 0: 00000000000000000000.log: bytes 1212 to 1225: a batch that was promised should be present and is gone; and 3 more",
         "expect: the next offset should be 4 and is 3",
