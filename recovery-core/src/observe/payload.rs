@@ -2,8 +2,9 @@
 //! inside a payload is no survivor (N09).
 //!
 //! Promises: a range is excluded only where a frame's own checksum verifies; frames start 256 bytes behind
-//! the stop, whatever is left of the header. Leaves out: anything behind the first frame that
-//! passes the end of the file: no length leads on from there.
+//! the stop, whatever is left of the header; a frame that does not verify is one that two looks showed so, and
+//! both with the same length (N13). Leaves out: anything behind the first frame that passes the end of the file:
+//! no length leads on from there.
 
 use super::drive::Allowance;
 use super::meter::Meter;
@@ -13,14 +14,26 @@ use crate::format::{
 };
 use crate::storage::{Storage, StorageError};
 
+/// Looks at one frame, at most: with one wrong read among them, two of three show the same length.
+const LOOKS_MAX: u8 = 3;
+
 /// A run over the frames of a damaged batch, as far as anybody has asked.
 #[derive(Debug)]
 pub(crate) struct Payload {
-    /// Where the next frame would start; `None` once there is none.
+    /// Where the next frame starts, or the open one; `None` once there is none.
     frontier: Option<u64>,
     /// The last frame whose checksum verified.
     whole: Option<(u64, u64)>,
     open: Option<OpenFrame>,
+    doubt: Doubt,
+}
+
+/// What earlier looks at the frame at the frontier came to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Doubt {
+    looks: u8,
+    /// The length that the last of them showed.
+    length: u64,
 }
 
 #[derive(Debug)]
@@ -30,6 +43,8 @@ struct OpenFrame {
     at: u64,
     stored: Checksum,
     hasher: Hasher,
+    /// What was left of the allowance before it was looked at.
+    allowance: Allowance,
 }
 
 /// What a position is.
@@ -51,7 +66,8 @@ pub(crate) enum Belongs {
 impl Payload {
     /// The frames of the batch that is damaged at `stop`.
     pub(crate) fn behind(stop: u64) -> Self {
-        Self { frontier: Some(stop + BATCH_HEADER_BYTES as u64), whole: None, open: None }
+        let frontier = Some(stop + BATCH_HEADER_BYTES as u64);
+        Self { frontier, whole: None, open: None, doubt: Doubt::default() }
     }
 
     /// Asks about `position`. Positions must not descend.
@@ -89,7 +105,7 @@ impl Payload {
                 open.hasher.update(&shown[..in_buffer(count)]);
                 meter.hash(count);
                 open.at += count;
-                self.close_if_ended();
+                self.close_if_ended(window, allowance);
                 continue;
             }
             if let Some((_, end)) = self.whole.filter(|(start, end)| *start <= position && position < *end) {
@@ -97,7 +113,7 @@ impl Payload {
             }
             match self.frontier {
                 Some(frontier) if frontier <= position => {
-                    if !self.open_at(frontier, source, window, meter)? {
+                    if !self.open_at(frontier, source, window, meter, allowance)? {
                         return Ok(Belongs::Paused);
                     }
                 }
@@ -106,13 +122,14 @@ impl Payload {
         }
     }
 
-    /// Opens the frame at the frontier, or ends the run. False if the step's limit ended first.
+    /// Opens the frame at the frontier, doubts it, or ends the run. False if the step's limit ended first.
     fn open_at<S: Storage>(
         &mut self,
         start: u64,
         source: &Source<'_, S>,
         window: &mut Window,
         meter: &mut Meter,
+        allowance: &Allowance,
     ) -> Result<bool, StorageError> {
         let left = source.length - start.min(source.length);
         if left < FRAME_HEADER_BYTES as u64 {
@@ -131,21 +148,35 @@ impl Payload {
         if length <= left {
             let end = start + length;
             let at = start + FRAME_HASHED_FROM as u64;
-            self.open = Some(OpenFrame { start, end, at, stored: frame.checksum, hasher: Hasher::new() });
-            self.frontier = Some(end);
-        } else {
+            let (stored, hasher) = (frame.checksum, Hasher::new());
+            self.open = Some(OpenFrame { start, end, at, stored, hasher, allowance: *allowance });
+        } else if self.is_believed(length, window) {
             self.frontier = None;
         }
         Ok(true)
     }
 
-    fn close_if_ended(&mut self) {
-        let Some(open) = &self.open else { return };
-        if open.at == open.end {
-            if open.hasher.finish() == open.stored {
-                self.whole = Some((open.start, open.end));
-            }
-            self.open = None;
+    fn close_if_ended(&mut self, window: &mut Window, allowance: &mut Allowance) {
+        let Some(open) = self.open.take_if(|open| open.at == open.end) else { return };
+        if open.hasher.finish() == open.stored {
+            self.whole = Some((open.start, open.end));
+        } else if !self.is_believed(open.end - open.start, window) {
+            // Looking again costs nothing: it must not matter that a read went wrong.
+            *allowance = open.allowance;
+            return;
         }
+        self.frontier = Some(open.end);
+        self.doubt = Doubt::default();
+    }
+
+    /// Whether a frame of this length that does not verify is taken for damaged. Otherwise storage is asked again.
+    fn is_believed(&mut self, length: u64, window: &mut Window) -> bool {
+        let before = self.doubt;
+        if (before.looks > 0 && before.length == length) || before.looks + 1 == LOOKS_MAX {
+            return true;
+        }
+        self.doubt = Doubt { looks: before.looks + 1, length };
+        window.forget();
+        false
     }
 }

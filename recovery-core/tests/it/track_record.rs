@@ -188,8 +188,7 @@ fn is_known_to_be_none(commit: &str) -> bool {
     let git = |arguments: &[&str]| Command::new("git").args(arguments).current_dir(top()).output();
     let is_whole = git(&["rev-parse", "--is-shallow-repository"])
         .is_ok_and(|said| said.status.success() && said.stdout.starts_with(b"false"));
-    is_whole
-        && git(&["merge-base", "--is-ancestor", commit, "HEAD"]).is_ok_and(|said| !said.status.success())
+    is_whole && git(&["merge-base", "--is-ancestor", commit, "HEAD"]).is_ok_and(|said| !said.status.success())
 }
 
 #[test]
