@@ -65,6 +65,11 @@ impl Allowance {
         is_left
     }
 
+    /// Bytes looked at since it was `before`.
+    pub(crate) fn looked_since(&self, before: &Self) -> u64 {
+        before.reads.checked_sub(self.reads).expect("what is looked at is taken off")
+    }
+
     /// The bytes looked at next lie somewhere else.
     pub(crate) fn jump(&mut self) {
         self.run = self.run.map(|_| 0);

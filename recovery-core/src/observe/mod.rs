@@ -45,6 +45,7 @@ pub use observation::{Expectation, Observation, Observed, Progress, STEP_BYTES_M
 pub use placement::misplacement;
 pub use residue_probe::{
     PROBE_BYTES_PER_RESIDUE_BYTE, PROBE_READS_PER_RESIDUE_BYTE, RESIDUE_BYTES_PER_CANDIDATE,
+    SECOND_LOOKS_PER_RESIDUE_BYTE,
 };
 pub use stop::{BadChecksum, Stop, StopDetail, Undecodable};
 pub(crate) use superblock_reader::read_superblock;

@@ -28,6 +28,9 @@ pub const PROBE_BYTES_PER_RESIDUE_BYTE: u64 = 4;
 /// frames that are near each other, bodies. An honest residue costs two.
 pub const PROBE_READS_PER_RESIDUE_BYTE: u64 = 8;
 
+/// Bytes of candidates that may be looked at twice, for each byte of residue: a batch, and one torn before it.
+pub const SECOND_LOOKS_PER_RESIDUE_BYTE: u64 = 2;
+
 /// Residue bytes for each candidate that is looked at. Honest headers lie 256 bytes apart, bait as close
 /// as 248 (F46), with up to twenty shifted readings of each.
 pub const RESIDUE_BYTES_PER_CANDIDATE: u64 = 16;
@@ -77,8 +80,7 @@ pub(crate) struct ResidueProbe {
     allowance: Allowance,
     /// What was left of it when the candidate in hand was begun with.
     allowance_before: Allowance,
-    /// Bytes of candidates that may still be looked at twice: those of an honest residue do not overlap, but for
-    /// the one that was torn at the stop.
+    /// Bytes of candidates that may still be looked at twice. Batches that were torn claim those behind them, too.
     second_looks: u64,
     candidates: u64,
     is_exhausted: bool,
@@ -118,7 +120,7 @@ impl ResidueProbe {
             payload: Payload::behind(stop.get()),
             allowance,
             allowance_before: allowance,
-            second_looks: length,
+            second_looks: times(length, SECOND_LOOKS_PER_RESIDUE_BYTE),
             candidates: 0,
             is_exhausted: false,
             is_contradicted: false,
@@ -284,9 +286,11 @@ impl ResidueProbe {
 
     /// Looks at a candidate once more before it is rejected, where that was not done and is affordable.
     fn doubt(&mut self, candidate: Candidate) {
-        // The walk has read the batch at the stop twice. What its header claims reaches over those behind it.
+        // The walk has read the batch at the stop twice. What the header of a torn one claims reaches over those behind
+        // it, and is looked at only as far as it holds together.
         let is_at_stop = candidate.position == self.stop;
-        let charged = if is_at_stop { 0 } else { candidate.header.batch_length.get() };
+        let looked = self.allowance.looked_since(&self.allowance_before);
+        let charged = if is_at_stop { 0 } else { looked.min(candidate.header.batch_length.get()) };
         match self.second_looks.checked_sub(charged) {
             Some(left) if !candidate.is_second_look => {
                 self.second_looks = left;
