@@ -60,8 +60,16 @@ pub enum Question {
     InterruptedCall,
     /// What is changed that must not change the verdict (I18), or damaged so that no more is served (I22).
     Relation,
-    /// Which of its reads goes wrong, and how (I17, I18).
+    /// Which of its reads goes wrong, and how (I18).
     Misread,
+    /// How far its reads come short (I17, I18).
+    ShortReads,
+    /// Which of its calls signals interrupt (I18).
+    Signals,
+    /// Whether bait is laid for it (I03, I17, twin).
+    Bait,
+    /// How an operator's word about it is wrong (I03, I04).
+    WrongWord,
 }
 
 impl Sample {
@@ -137,7 +145,16 @@ mod tests {
     #[test]
     fn every_choice_is_drawn_for_some_boot() {
         let sample = Sample::draw(&mut Tape::from_seed(7));
-        for question in [Question::InterruptedCall, Question::Relation, Question::Misread] {
+        let questions = [
+            Question::InterruptedCall,
+            Question::Relation,
+            Question::Misread,
+            Question::ShortReads,
+            Question::Signals,
+            Question::Bait,
+            Question::WrongWord,
+        ];
+        for question in questions {
             let mut drawn = [false; 6];
             for boot in 0..200 {
                 let choices = sample.choices(question, boot, 6);

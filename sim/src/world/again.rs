@@ -9,7 +9,7 @@ use recovery_core::observe::Workspace;
 use recovery_core::plan::Step;
 use recovery_core::storage::{Call, Name};
 
-use super::boot::{self, Boot, Sight};
+use super::boot::{self, Boot, Means, STEP_BYTES, Sight};
 use super::look;
 use super::meter::Meter;
 use super::node::{Node, Slot};
@@ -101,6 +101,10 @@ impl Again<'_> {
             found.extend(self.relations());
             found.extend(self.twin());
             found.extend(self.misread());
+            found.extend(self.short_reads());
+            found.extend(self.signals());
+            found.extend(self.bait());
+            found.extend(self.wrong_word());
         } else if self.boot.is_serving() {
             found.extend(self.in_spite_of_it());
         } else if !self.circumstances.is_calm {
@@ -284,7 +288,7 @@ impl Again<'_> {
         let guise = variant::apply(variant, self.node, self.index, self.boot, place)?;
         let again = match variant {
             Variant::OtherWindow => {
-                self.start_through(variant::other_window(self.circumstances.window_bytes))
+                self.start_through(variant::other_window(self.circumstances.window_bytes), STEP_BYTES)
             }
             Variant::ListingOrder
             | Variant::ColdCache
@@ -319,9 +323,12 @@ impl Again<'_> {
         self.found(&Change::Guise(Guise::CrashAlone), &again, vec![violation]).pop()
     }
 
-    fn start_through(&mut self, mut workspace: Workspace) -> Boot {
+    /// As [`Self::start`], through memory of its own, in steps of so many bytes.
+    pub(super) fn start_through(&mut self, mut workspace: Workspace, step_bytes: u64) -> Boot {
         let slot = &self.node.slots[self.index];
-        let (boot, _service) = boot::start(&self.node.disk, slot, &mut workspace, self.meter, Sight::NOTHING);
+        let mut means = Means { workspace: &mut workspace, step_bytes };
+        let (boot, _service) = boot::start_by(&self.node.disk, slot, &mut means, self.meter, Sight::NOTHING);
+        self.node.disk.take_events(&mut self.moments.calls);
         boot
     }
 

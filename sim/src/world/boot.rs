@@ -178,6 +178,14 @@ pub(super) fn boot(
     boot
 }
 
+/// What a start may use.
+pub(super) struct Means<'a> {
+    /// Memory.
+    pub(super) workspace: &'a mut Workspace,
+    /// Bytes of a step.
+    pub(super) step_bytes: u64,
+}
+
 /// Starts one partition, and says what its node does with it from then on.
 pub(super) fn start(
     disk: &SimDisk,
@@ -186,8 +194,19 @@ pub(super) fn start(
     meter: &mut Meter,
     sight: Sight,
 ) -> (Boot, Service) {
+    start_by(disk, slot, &mut Means { workspace, step_bytes: STEP_BYTES }, meter, sight)
+}
+
+/// As [`start`], by other means than a node's.
+pub(super) fn start_by(
+    disk: &SimDisk,
+    slot: &Slot,
+    means: &mut Means<'_>,
+    meter: &mut Meter,
+    sight: Sight,
+) -> (Boot, Service) {
     match open(disk, slot) {
-        Ok(partition) => recover(disk, slot, partition, workspace, meter, sight),
+        Ok(partition) => recover(disk, slot, partition, means, meter, sight),
         Err(cause) => {
             let boot = Boot::of_nothing(sight.after(disk, slot), expectation(slot), cause);
             (boot, Service::Unavailable)
@@ -259,7 +278,7 @@ fn follow(
     slot: &Slot,
     recovery: &mut Recovery<SimDisk>,
     partition: &PartitionDirectory<SimDisk>,
-    workspace: &mut Workspace,
+    means: &mut Means<'_>,
     meter: &mut Meter,
     sight: Sight,
 ) -> Course {
@@ -291,7 +310,8 @@ fn follow(
             course.acted = Some(acting);
         }
         course.last = at;
-        course.has_ended = recovery.step(disk, partition, workspace, STEP_BYTES) == Progress::Done;
+        course.has_ended =
+            recovery.step(disk, partition, means.workspace, means.step_bytes) == Progress::Done;
         if at == RecoveryStep::Settle && !has_looked {
             course.settling_changes += disk.count_recorded(from, changes);
         }
@@ -308,14 +328,14 @@ fn recover(
     disk: &SimDisk,
     slot: &Slot,
     partition: PartitionDirectory<SimDisk>,
-    workspace: &mut Workspace,
+    means: &mut Means<'_>,
     meter: &mut Meter,
     sight: Sight,
 ) -> (Boot, Service) {
     let expectation = expectation(slot);
     let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
-    let mut recovery = Recovery::new(expectation, Mode::Repair, options, workspace);
-    let course = follow(disk, slot, &mut recovery, &partition, workspace, meter, sight);
+    let mut recovery = Recovery::new(expectation, Mode::Repair, options, means.workspace);
+    let course = follow(disk, slot, &mut recovery, &partition, means, meter, sight);
     if !course.has_ended {
         recovery.close(disk);
         partition.close(disk);

@@ -1,4 +1,4 @@
-//! A start once more, in which one of its reads goes wrong once, or in which every read comes short.
+//! A start once more, in which one of its reads goes wrong once.
 //!
 //! Promises: the read is one that the start made while it looked for the first time, drawn from all of those by a word
 //! of its own. Leaves out: what follows for the verdict, and what goes wrong while a plan is carried out, which
@@ -11,13 +11,11 @@ use recovery_core::observe::{Residue, Stop};
 use recovery_core::storage::{Call, Errno, Name};
 
 use super::again::{Again, Found};
-use super::boot::{Boot, STEP_BYTES, Sight};
+use super::boot::{Boot, Sight};
 use super::look;
-use super::start::bytes_read;
 use super::varied::{Change, Misread};
 use crate::disk::{Cause, Disturbance, Event, FileId, Injection};
-use crate::oracle::Violation;
-use crate::oracle::invariants::{Expected, check_misread, check_work};
+use crate::oracle::invariants::{Expected, check_misread, has_run_out};
 use crate::oracle::sample::Question;
 use crate::schedule::{CallPoint, FaultKind, Times};
 
@@ -39,13 +37,13 @@ enum Read {
 }
 
 impl Again<'_> {
-    /// I17, I18: a read that goes wrong once, and reads that all come short.
+    /// I18: a read that goes wrong once.
     pub(super) fn misread(&mut self) -> Vec<Found> {
         let reads = reads(self.calls, &self.boot.looked).count() as u64;
         if reads == 0 || !self.circumstances.sees_truth {
             return Vec::new();
         }
-        let choices = reads * Misread::ONCE.len() as u64 + 1;
+        let choices = reads * Misread::ONCE.len() as u64;
         let share = if is_whole(self.boot) { SHARE_OF_WHOLE } else { SHARE_OF_DAMAGED };
         let drawn = self.sample.choices(Question::Misread, self.nth, choices * share);
         let mut found = Vec::new();
@@ -61,9 +59,8 @@ impl Again<'_> {
     fn misread_by(&mut self, choice: u64) -> Vec<Found> {
         let kinds = Misread::ONCE.len() as u64;
         let at = usize::try_from(choice / kinds).expect("a start makes few reads");
-        let Some((call, read)) = reads(self.calls, &self.boot.looked).nth(at) else {
-            return self.short_reads();
-        };
+        let nth = reads(self.calls, &self.boot.looked).nth(at);
+        let (call, read) = nth.expect("a choice is one of the reads");
         let kind = usize::try_from(choice % kinds).expect("there are few kinds");
         self.one_misread(Misread::ONCE[kind], call, read)
     }
@@ -73,6 +70,9 @@ impl Again<'_> {
         let of = self.read_of(&read);
         let injection = self.injection(misread, call, &read);
         let again = self.start_through_injection(injection);
+        if has_run_out(&self.boot.facts) || has_run_out(&again.facts) {
+            return Vec::new();
+        }
         // A log counts as unreadable by two reads that fail. Where it is whole the next one shows that.
         let is_asked_again = of == Read::Log && (misread == Misread::Failed || is_whole(self.boot));
         let expected = Expected {
@@ -88,31 +88,6 @@ impl Again<'_> {
         let violation = check_misread(&expected, first, second);
         let about = violation.is_some().then(|| self.told(&read, &[&self.moments.before]));
         self.found(&Change::Misread { misread, call, about }, &again, violation.into_iter().collect())
-    }
-
-    fn short_reads(&mut self) -> Vec<Found> {
-        self.node.disk.restore(&self.moments.before);
-        let again = self.start_through_injection(Injection {
-            at: CallPoint { on: Some(Call::Read), call: 1 },
-            times: Times::Always,
-            cause: Some(Cause::Fault(FaultKind::ShortRead)),
-            disturbance: Disturbance::Short { bytes: None },
-        });
-        let expected = Expected {
-            subject: "the verdict where every read comes short",
-            may_be_unavailable: false,
-            but_for_indexes: false,
-            for_any_reason: false,
-            may_be_refused: false,
-        };
-        let (first, second) = ((&self.boot.verdict, &self.boot.plan), (&again.verdict, &again.plan));
-        let unlike = check_misread(&expected, first, second);
-        let limits = (STEP_BYTES, self.circumstances.window_bytes);
-        let read = bytes_read(&self.moments.calls);
-        let before = self.boot.before.as_ref();
-        let work = before.and_then(|before| check_work(before, &again.facts, read, limits));
-        let violations: Vec<Violation> = unlike.into_iter().chain(work).collect();
-        self.found(&Change::ShortReads, &again, violations)
     }
 
     /// The start again, on the disk as it is now, with one thing going wrong in it.

@@ -101,7 +101,7 @@ fn continuing(truth: &Truth, place: Place, planted: &Planted) -> Option<Offset> 
 }
 
 /// The bytes of the batch.
-fn batch(plant: &Plant, base: Offset, step: u32) -> Vec<u8> {
+pub(super) fn batch(plant: &Plant, base: Offset, step: u32) -> Vec<u8> {
     let append = Append {
         messages: plant.messages,
         payload_bytes: plant.payload_bytes,

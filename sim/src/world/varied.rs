@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use recovery_core::decide::LostRange;
 use recovery_core::storage::Call;
 use recovery_core::units::{Namespace, Offset, SegmentStart};
 
@@ -13,7 +14,7 @@ use super::boot::Boot;
 use super::told::short_path;
 use crate::oracle::judge::verdict_code;
 use crate::oracle::served_log::for_each;
-use crate::schedule::{HeaderField, Restart, Survivors, Word};
+use crate::schedule::{CallPoint, HeaderField, Restart, Survivors, Word};
 
 /// A second look at a start, in which a check failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,28 @@ pub enum Change {
         about: Option<CallTold>,
     },
     /// Every read came short.
-    ShortReads,
+    ShortReads {
+        /// How many bytes came at most, if not half of what was asked for.
+        bytes: Option<u64>,
+        /// The window that the core read through.
+        window_bytes: u64,
+        /// Bytes of its steps.
+        step_bytes: u64,
+    },
+    /// Signals interrupted calls, each several times in a row.
+    Signals {
+        /// Which, of each kind.
+        calls: Vec<CallPoint>,
+    },
+    /// Bait lay behind the newest log.
+    Baited,
+    /// An operator named what is not lost.
+    WrongWord {
+        /// What was named.
+        named: Vec<LostRange>,
+        /// What the core answered.
+        answer: &'static str,
+    },
 }
 
 /// How a read goes wrong.
@@ -155,7 +177,10 @@ impl Change {
             | Self::CutShort { .. }
             | Self::Cleared
             | Self::Misread { .. }
-            | Self::ShortReads
+            | Self::ShortReads { .. }
+            | Self::Signals { .. }
+            | Self::Baited
+            | Self::WrongWord { .. }
             | Self::Guise(
                 Guise::ListingOrder
                 | Guise::ColdCache
@@ -250,7 +275,35 @@ impl fmt::Display for Change {
             Self::Cleared => formatter.write_str("the process ended, and nothing failed any more"),
             Self::Guise(guise) => guise.fmt(formatter),
             Self::Damaged(damage) => damage.fmt(formatter),
-            Self::ShortReads => formatter.write_str("each read came half as long as it was asked for"),
+            Self::ShortReads { bytes, window_bytes, step_bytes } => {
+                match bytes {
+                    Some(bytes) => write!(formatter, "each read came with {bytes} bytes at most")?,
+                    None => formatter.write_str("each read came half as long as it was asked for")?,
+                }
+                write!(formatter, ", through a window of {window_bytes}, in steps of {step_bytes}")
+            }
+            Self::Signals { calls } => {
+                formatter.write_str("signals interrupted, several times in a row,")?;
+                let mut before = "";
+                for CallPoint { on, call } in calls {
+                    write!(formatter, "{before} {} {call}", on.map_or("call", Call::code))?;
+                    before = ",";
+                }
+                Ok(())
+            }
+            Self::Baited => formatter.write_str("bait lay behind the newest log, batches inside of batches"),
+            Self::WrongWord { named, answer } => {
+                formatter.write_str("an operator gave up")?;
+                if named.is_empty() {
+                    formatter.write_str(" nothing")?;
+                }
+                let mut before = "";
+                for range in named {
+                    write!(formatter, "{before} {range}")?;
+                    before = ",";
+                }
+                write!(formatter, ", and the answer was {answer}")
+            }
             Self::Misread { misread, call, about } => {
                 write!(formatter, "call {call}")?;
                 about.as_ref().map_or(Ok(()), |about| write!(formatter, " ({about})"))?;
@@ -362,7 +415,29 @@ mod tests {
         check(misread(Misread::Flipped, about), "call 9 (read of 1/1/0/ledger) showed a flipped bit, once");
         check(misread(Misread::Zeros, None), "call 9 showed zeros, once");
         check(misread(Misread::Failed, None), "call 9 failed with EIO, once");
-        check(Change::ShortReads, "each read came half as long as it was asked for");
+        let short = |bytes| Change::ShortReads { bytes, window_bytes: 1024, step_bytes: 9000 };
+        check(
+            short(None),
+            "each read came half as long as it was asked for, through a window of 1024, in steps of 9000",
+        );
+        check(
+            short(Some(700)),
+            "each read came with 700 bytes at most, through a window of 1024, in steps of 9000",
+        );
+    }
+
+    #[test]
+    fn what_signals_bait_and_operators_do_is_told() {
+        let at = |on, call| CallPoint { on: Some(on), call };
+        let calls = vec![at(Call::Read, 3), at(Call::List, 1)];
+        check(Change::Signals { calls }, "signals interrupted, several times in a row, read 3, list 1");
+        check(Change::Baited, "bait lay behind the newest log, batches inside of batches");
+        let range = |first, last| LostRange { first: Offset::new(first), last: Offset::new(last) };
+        let named = vec![range(0, 4), range(9, 9)];
+        let expected = "an operator gave up 0 to 4, 9 to 9, and the answer was accepted";
+        check(Change::WrongWord { named, answer: "accepted" }, expected);
+        let expected = "an operator gave up nothing, and the answer was accepted";
+        check(Change::WrongWord { named: Vec::new(), answer: "accepted" }, expected);
     }
 
     #[test]

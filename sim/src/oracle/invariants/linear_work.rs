@@ -40,6 +40,21 @@ pub fn check_work(
     Some(Violation::new(Check::I17, subject, Value::Number(most), Value::Number(actual)))
 }
 
+/// Times that each byte of a residue may be hashed before a plan is made: four times by the budget of its probe (F44), and
+/// three times for what is looked at twice, which is given back to it; twice by the walk, which reads a torn batch again;
+/// and once each for its checksum and for what the chain's hash covers.
+const TIMES_PROBED: u64 = 4 + 3 + 2 + 2;
+
+/// What looking at a residue cost that it should not have: `baited` is of a start that found what `first` did, and more
+/// behind it.
+pub fn check_probing(first: &PartitionFacts, baited: &PartitionFacts) -> Option<Violation> {
+    let residues = baited.segments.iter().map(|segment| segment.residue.length.get());
+    let most = 2 * first.work.bytes_hashed + SUPERBLOCK_BYTES + TIMES_PROBED * residues.sum::<u64>();
+    let actual = baited.work.bytes_hashed;
+    let subject = "bytes hashed of a residue";
+    (actual > most).then(|| Violation::new(Check::I17, subject, Value::Number(most), Value::Number(actual)))
+}
+
 /// Steps that a start may take whatever there is.
 pub const STEPS_SPARE: u64 = 1024;
 

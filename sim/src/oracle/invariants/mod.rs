@@ -7,6 +7,7 @@
 mod adopted_survives;
 mod alone;
 mod answers;
+mod baited;
 mod failed_sync;
 mod index_agrees;
 mod installed;
@@ -34,10 +35,12 @@ mod shown;
 mod tests;
 mod twin;
 mod verified_bytes;
+mod wrong_word;
 
 pub use adopted_survives::check_adopted;
 pub use alone::{Alone, check_alone_alike, check_bytes_alike};
 pub use answers::check_answer;
+pub use baited::check_baited;
 pub use failed_sync::{
     FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_ledger_behind_failed_sync,
     failed_sync,
@@ -46,7 +49,7 @@ pub use index_agrees::check_indexes;
 pub use installed::{Offered, check_installed, check_taken};
 pub use interrupted::check_interrupted;
 pub use lengths::{Cursor, check_cursor, check_lengths, recovered_lengths};
-pub use linear_work::{STEPS_SPARE, check_ends, check_work, steps_max};
+pub use linear_work::{STEPS_SPARE, check_ends, check_probing, check_work, steps_max};
 pub use lying::check_lying;
 pub use more_damage::{check_more_damage, is_known_throughout};
 pub use nonzero_bytes::check_nonzero_bytes;
@@ -58,10 +61,11 @@ pub use recover_twice::{SecondRun, check_recover_twice};
 pub use refused_untouched::{check_refused_untouched, check_settling, is_untouched};
 pub use replaced::{Replaced, check_complete, check_replaced};
 pub use said::{Excuses, Place, Said, check_said};
-pub use same_verdict::{Expected, check_misread, check_same_verdict};
+pub use same_verdict::{Expected, check_misread, check_same_verdict, has_run_out};
 pub use sameness::first_difference;
 pub use served_was_written::{adopted_strangers, check_served};
 pub use settled::{PASSES_MAX, Replica, check_settled};
 pub use shown::{Shown, check_shown};
 pub use twin::check_twin;
 pub use verified_bytes::check_verified_bytes;
+pub use wrong_word::check_wrong_word;

@@ -13,11 +13,14 @@
 //! not claim that an index is kept that one read shows wrongly, that a refused partition is refused for the same reason
 //! where the read was of an index or of a damaged log (what lies behind damage is read once, and compared with its copy
 //! only where there is one), that zeros behind a prefix are not refused where one read of them shows something else (no
-//! copy of them is made), that a read which is wrong and verifies is seen through, or anything about a second wrong
-//! read.
+//! copy of them is made), that a read which is wrong and verifies is seen through, anything about a budget that runs out,
+//! or about a second wrong read. The same is asked where signals interrupt calls.
 
 use recovery_core::decide::{Action, Disposition, Verdict};
+use recovery_core::format::FRAME_HEADER_BYTES;
+use recovery_core::observe::{PartitionFacts, Residue, ResidueFacts};
 use recovery_core::plan::{Plan, Step};
+use recovery_core::units::Offset;
 
 use crate::oracle::{Check, Value, Violation};
 
@@ -67,6 +70,19 @@ pub struct Expected {
     pub may_be_refused: bool,
 }
 
+impl Expected {
+    /// The same verdict, on the same plan.
+    pub const fn the_same(subject: &'static str) -> Self {
+        Self {
+            subject,
+            may_be_unavailable: false,
+            but_for_indexes: false,
+            for_any_reason: false,
+            may_be_refused: false,
+        }
+    }
+}
+
 /// What is wrong with the second of two starts, in which reads went wrong.
 pub fn check_misread(
     expected: &Expected,
@@ -83,6 +99,20 @@ pub fn check_misread(
     let unlike = check_same_verdict(Check::I18, subject, (first, second), but_for_indexes);
     let unlike_plan = || if but_for_indexes { None } else { first_unlike_step(first_plan, second_plan) };
     unlike.or_else(unlike_plan)
+}
+
+/// Whether a probe ran out of its budget. Bait makes it: batches inside of batches. What is looked at twice is bounded as
+/// well (F44), so there one wrong read may change what is spent, and with it how many offsets are skipped.
+pub fn has_run_out(facts: &PartitionFacts) -> bool {
+    facts.segments.iter().any(|segment| {
+        let ResidueFacts { kind, length, survivors_next_offset, .. } = &segment.residue;
+        let room = length.get() / FRAME_HEADER_BYTES as u64;
+        let bound = match segment.proven.next_offset.checked_add(room) {
+            Some(bound) => bound,
+            None => Offset::new(u64::MAX),
+        };
+        *kind == Residue::Unproven || *survivors_next_offset == Some(bound)
+    })
 }
 
 fn first_unlike_step(first: &Plan, second: &Plan) -> Option<Violation> {

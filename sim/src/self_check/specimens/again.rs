@@ -3,10 +3,10 @@
 
 use recovery_core::decide::{Action, Disposition, Verdict};
 use recovery_core::format::FileName;
-use recovery_core::observe::Unavailable;
+use recovery_core::observe::{Evidence, PartitionFacts, Unavailable};
 use recovery_core::plan::{Plan, Step};
 use recovery_core::storage::Name;
-use recovery_core::units::Offset;
+use recovery_core::units::{Length, Offset};
 
 use super::judge;
 use super::making::{
@@ -16,8 +16,8 @@ use super::making::{
 use crate::disk::Exposed;
 use crate::oracle::damage::{Damages, Place};
 use crate::oracle::invariants::{
-    Expected, check_adopted, check_indexes, check_interrupted, check_misread, check_more_damage,
-    check_same_verdict, check_twin, check_work,
+    Expected, check_adopted, check_baited, check_indexes, check_interrupted, check_misread,
+    check_more_damage, check_probing, check_same_verdict, check_twin, check_work, check_wrong_word,
 };
 use crate::oracle::{Check, PartitionImage};
 
@@ -103,6 +103,15 @@ pub(super) fn work() -> Result<String, String> {
         facts.work.bytes_hashed = bytes_hashed;
         check_work(&image, &facts, bytes_read, (65_536, 4096))
     };
+    let probed = |bytes_hashed| {
+        let mut again = facts(&damaged_log(), 1);
+        again.segments[0].residue.length = Length::new(1000);
+        again.work.bytes_hashed = bytes_hashed;
+        let mut first = facts(&batches(2), 2);
+        first.work.bytes_hashed = 400;
+        check_probing(&first, &again)
+    };
+    judge(Check::I17, [probed(11_800 + 33_057)], [probed(11_800 + 33_056)])?;
     judge(
         Check::I17,
         [
@@ -175,6 +184,38 @@ pub(super) fn misread() -> Result<String, String> {
             check(&index, (&two, &none), (&rebuilding, &aside)),
         ],
     )
+}
+
+/// A start behind whose log bait was laid, by what is known of the log.
+pub(super) fn baited() -> Result<String, String> {
+    let log = batches(2);
+    let of = |evidence| {
+        let mut facts = facts(&log, 2);
+        facts.segments[0].evidence = evidence;
+        facts
+    };
+    let (above, unknown) = (of(Evidence::AtOrAbove), of(Evidence::Unknown));
+    let check = |second: &Verdict, facts: &PartitionFacts| check_baited(&served(2), second, facts);
+    let (short, further) = (served(1), served(9));
+    let told = judge(
+        Check::I03,
+        [check(&served(2), &unknown), check(&further, &unknown)],
+        [check(&refused(), &unknown), check(&further, &above)],
+    )?;
+    judge(Check::Twin, [check(&refused(), &above), check(&short, &above)], [check(&served(2), &above)])?;
+    Ok(told)
+}
+
+/// An operator's wrong word, and what was answered.
+pub(super) fn wrong_word() -> Result<String, String> {
+    let (log, mut flipped) = (batches(2), batches(2));
+    flipped[3] ^= 1;
+    let check = |is_a_mistake, after: &[u8]| {
+        let answer = if is_a_mistake { "range-mistake" } else { "accepted" };
+        check_wrong_word(is_a_mistake, answer, &partition(&log), &partition(after))
+    };
+    judge(Check::I04, [check(true, &flipped)], [check(true, &log)])?;
+    judge(Check::I03, [check(false, &log), check(false, &flipped)], [check(true, &log)])
 }
 
 pub(super) fn damaged_sibling() -> Result<String, String> {

@@ -21,7 +21,7 @@ use super::Part;
 use crate::oracle::{Check, Violation};
 
 /// The parts of the self-check that judge the oracle.
-pub(super) const PARTS: [Part; 32] = [
+pub(super) const PARTS: [Part; 34] = [
     Part {
         name: "I01",
         claim: "a verified batch that is cut and not kept is seen",
@@ -61,6 +61,8 @@ pub(super) const PARTS: [Part; 32] = [
     Part { name: "reference", claim: "a verdict that the rules do not give is seen", run: images::reference },
     Part { name: "twin", claim: "a crash and damage judged by two measures are seen", run: again::twin },
     Part { name: "one-read-again", claim: "a verdict that hangs on one read is seen", run: again::misread },
+    Part { name: "bait", claim: "a budget that is taken for a proof is seen", run: again::baited },
+    Part { name: "wrong-word", claim: "a word for what is not lost is seen", run: again::wrong_word },
     Part {
         name: "one-wrong-read",
         claim: "what one wrong read took away is seen",
@@ -105,7 +107,7 @@ mod tests {
     use crate::oracle::Value;
 
     /// The violations made by hand, as each part tells of them.
-    const SAID: [&str; 31] = [
+    const SAID: [&str; 33] = [
         "I01: 00000000000000000000.log: bytes 752 to 1108: bytes left of a verified batch should be 356 and is 0",
         "I02: 00000000000000000000.log: bytes 751 to 753: non-zero bytes kept should be 2 and is 0",
         "I03: an answer of a partition that is not served should be an error and is success",

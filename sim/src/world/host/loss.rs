@@ -3,18 +3,16 @@
 //! Promises: the host has closed the directory, and judges it again afterwards; what is named is what the schedule
 //! names. Leaves out: the tool, which does the same to a node that is down.
 
-use recovery_core::host::{AcceptingLoss, PartitionState};
-use recovery_core::observe::Progress;
-use recovery_core::plan::PlanOptions;
-use recovery_core::storage::{LockMode, PartitionDirectory};
-use recovery_core::units::{Namespace, Offset};
+use recovery_core::decide::LostRange;
+use recovery_core::host::PartitionState;
 
 use super::member::Accepting;
 use super::run::HostWorld;
-use super::slices::{SLICES_MAX, slice_bytes};
+use super::slices::slice_bytes;
 use crate::oracle::{Check, Value, Violation};
 use crate::schedule::AcceptLoss;
-use crate::world::boot::expectation;
+use crate::world::giving_up::{GivenUp, give_up};
+use crate::world::node::Node;
 use crate::world::serve::Answer;
 
 impl HostWorld<'_> {
@@ -48,48 +46,21 @@ impl HostWorld<'_> {
 
     /// Does it; says whether the range was the one that is lost.
     fn accept(&mut self, m: usize, index: usize, loss: &AcceptLoss) -> Result<bool, &'static str> {
+        let Node { disk, slots, .. } = &self.members[m].node;
+        let namespace = slots[index].header.namespace;
+        let range = loss.range.map(|range| LostRange { first: range.first, last: range.last });
         let limit = slice_bytes(self.schedule);
-        let member = &self.members[m];
-        let slot = &member.node.slots[index];
-        let disk = &member.node.disk;
-        let partition = PartitionDirectory::open(disk, &slot.components).map_err(|_| "io")?;
-        if partition.lock(disk, LockMode::Exclusive).is_err() {
-            partition.close(disk);
-            return Err("locked");
-        }
-        let named: Vec<_> = loss.range.into_iter().map(|range| lost(range.first, range.last)).collect();
-        let options = PlanOptions { makes_ledger: slot.header.ledger, ..PlanOptions::default() };
-        let mut accepting =
-            AcceptingLoss::new(expectation(slot), options, slot.incarnation, &named, &mut self.workspace);
-        for _ in 0..SLICES_MAX {
-            match accepting.step(disk, &partition, &mut self.workspace, limit) {
-                Ok(Progress::More) => {}
-                Ok(Progress::Done) => {
-                    let accepted = accepting.finish();
-                    if let Some(ledger) = accepted.recovered.ledger {
-                        ledger.close(disk);
-                    }
-                    partition.close(disk);
-                    return if accepted.recovered.verdict.is_served() {
-                        Ok(true)
-                    } else {
-                        Err("still-refused")
-                    };
-                }
-                Err(_) => {
-                    partition.close(disk);
-                    return Ok(false);
-                }
+        let given_up = give_up(disk, &slots[index], range.as_slice(), &mut self.workspace, limit);
+        match given_up {
+            GivenUp::Served => Ok(true),
+            GivenUp::Mistaken => Ok(false),
+            GivenUp::StillRefused | GivenUp::Unopened(_) => Err(given_up.code()),
+            GivenUp::Endless => {
+                let subject = "slices of one command";
+                let violation = Violation::new(Check::I20, subject, Value::Code("an end"), Value::None);
+                self.fail(Some(namespace), violation, "accept-loss", None);
+                Err(given_up.code())
             }
         }
-        let namespace: Namespace = slot.header.namespace;
-        let violation =
-            Violation::new(Check::I20, "slices of one command", Value::Code("an end"), Value::None);
-        self.fail(Some(namespace), violation, "accept-loss", None);
-        Err("endless")
     }
-}
-
-fn lost(first: Offset, last: Offset) -> recovery_core::decide::LostRange {
-    recovery_core::decide::LostRange { first, last }
 }
