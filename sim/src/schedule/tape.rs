@@ -29,6 +29,8 @@ words! {
         Wire = "wire",
         /// What happens too seldom to be left to chance.
         Rare = "rare",
+        /// Which chains of steps befall a world, and what they draw.
+        Motifs = "motifs",
     }
 }
 
@@ -211,7 +213,7 @@ mod tests {
         assert_eq!(first, PINNED);
     }
 
-    const PINNED: [[u64; 3]; 8] = [
+    const PINNED: [[u64; 3]; 9] = [
         [0xe5e9_a31b_0c0d_5574, 0x8743_a916_d634_d37c, 0xbb11_b945_2aed_60e7],
         [0x0846_dec1_f3e2_180d, 0x15c6_2b81_f497_19e4, 0x53da_6c4a_6e13_3099],
         [0x8d2a_5b53_21ae_22c5, 0x9486_550d_0269_16e2, 0x1b91_aeca_5a07_1929],
@@ -220,6 +222,7 @@ mod tests {
         [0xc547_3f79_d96f_c26b, 0x5db7_c474_c9fe_1e0b, 0xb27b_9330_5c6c_d1e9],
         [0x9959_892e_1fcb_33ac, 0x2fbc_fa8a_9452_8080, 0x1995_cc78_d4eb_7665],
         [0xf098_8afd_dd8a_061f, 0xabcb_ecc9_e060_0290, 0x940c_c4f7_1b78_489f],
+        [0x82e9_59f7_ed79_712c, 0x1270_5e78_737c_dc5c, 0x26ec_c341_32e3_fa7b],
     ];
 
     #[test]

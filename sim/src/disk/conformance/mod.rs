@@ -171,9 +171,13 @@ mod tests {
             let words = Stream::ALL.map(|stream| match stream {
                 Stream::Swarm => swarm.clone(),
                 Stream::Workload => workload.clone(),
-                Stream::Faults | Stream::Crashes | Stream::Host | Stream::Checks | Stream::Wire | Stream::Rare => {
-                    Vec::new()
-                }
+                Stream::Faults
+                | Stream::Crashes
+                | Stream::Host
+                | Stream::Checks
+                | Stream::Wire
+                | Stream::Rare
+                | Stream::Motifs => Vec::new(),
             });
             let compared = compare_tape(directory.path(), 0, &mut Tape::from_words(words));
             prop_assert!(compared.is_ok(), "{}", compared.expect_err("it differs"));

@@ -150,7 +150,7 @@ impl Draft<'_> {
         None
     }
 
-    fn lose_directory(&mut self, at: usize) {
+    pub(super) fn lose_directory(&mut self, at: usize) {
         let partition = self.books[at].namespace();
         let target = Target::File { partition, file: FileRole::Directory, position: 0, length: None };
         let fault = Fault::new(FaultKind::LostDirectoryEntry, target);
@@ -158,7 +158,7 @@ impl Draft<'_> {
     }
 
     /// A superblock is another cluster's, and the other one perhaps is too, or does not verify.
-    fn take_superblocks(&mut self, at: usize) {
+    pub(super) fn take_superblocks(&mut self, at: usize) {
         let partition = self.books[at].namespace();
         let first = self.tape.pick(STREAM, &[Slot::A, Slot::B]);
         let other = if first == Slot::A { Slot::B } else { Slot::A };

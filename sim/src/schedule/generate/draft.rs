@@ -86,7 +86,9 @@ impl<'a> Draft<'a> {
     /// The whole life of a world that starts with an empty disk.
     pub(super) fn live(&mut self) {
         let downs = self.draw_downs();
-        self.live_through(downs);
+        // A world that begins with its one down goes on to the end from there.
+        let taken = self.birth();
+        self.live_through(downs.max(taken) - taken);
     }
 
     /// The whole life of a world whose node is down at first, with a directory that somebody else left.
@@ -106,7 +108,10 @@ impl<'a> Draft<'a> {
     fn live_through(&mut self, mut downs: u32) {
         while downs > 0 {
             self.write_phase(downs);
-            let taken = self.ordeal(downs);
+            let taken = match self.motif(downs) {
+                0 => self.ordeal(downs),
+                taken => taken,
+            };
             downs -= taken;
             if taken == 0 {
                 self.go_down();

@@ -61,6 +61,7 @@ impl Draft<'_> {
         let last_batch = self.batches_end;
         let at = self.pick_partition(Stream::Workload);
         self.append_and_flush(at, last_batch);
+        self.birth_of_hosts(&nodes);
         let mut left = Left { downs: 1 + self.draw_downs(), stories: STORIES_MOST };
         let rounds = self.tape.range(STREAM, 8, 8 + 2 * self.shape.actions);
         for _ in 0..rounds {
@@ -68,7 +69,7 @@ impl Draft<'_> {
             self.node = NodeId(u8::try_from(node).expect("a world has few nodes"));
             self.has_page_cache = nodes[node].has_page_cache;
             if nodes[node].is_up {
-                if self.deed_of_host(&nodes, &mut left) {
+                if !self.motif_of_host(&nodes) && self.deed_of_host(&nodes, &mut left) {
                     nodes[node] = NodeBook { is_up: false, has_page_cache: self.has_page_cache };
                 }
             } else if self.come_up_with_host() {

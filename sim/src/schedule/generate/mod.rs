@@ -8,21 +8,26 @@
 //! In reading order: [`knobs`] (what a run chooses), `shape` (how large), `swarm` (which kinds of trouble
 //! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`,
 //! `host` and `rare`, each drawing from its own stream; `ordeals` for worlds without hosts, `hosted`, `stories`, `copies`
-//! and `wire` for worlds with hosts, `image` for worlds that start with a real directory.
+//! and `wire` for worlds with hosts, `image` for worlds that start with a real directory; `motifs` for chains of steps, which
+//! are in `cuts`, `hardships` and `replicas`.
 
 mod book;
 mod copies;
 mod crashes;
+mod cuts;
 mod draft;
 mod errors;
 mod faults;
+mod hardships;
 mod header;
 mod host;
 mod hosted;
 mod image;
 pub mod knobs;
+mod motifs;
 mod ordeals;
 mod rare;
+mod replicas;
 mod shape;
 mod stories;
 mod swarm;
@@ -38,7 +43,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 8;
+pub const GENERATOR: u32 = 9;
 
 /// The schedule that a tape spells.
 ///

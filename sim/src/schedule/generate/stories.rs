@@ -67,6 +67,12 @@ impl Draft<'_> {
         self.push(Action::Checkpoint(partition));
         self.crash_now(Crash::Process);
         let index = self.tape.index(STREAM, self.books[at].batches.len().max(1));
+        self.flip_in_batch(at, index)
+    }
+
+    /// A batch of a node that is down is damaged; which one, if there is one of that number.
+    pub(super) fn flip_in_batch(&mut self, at: usize, index: usize) -> Option<usize> {
+        let partition = self.books[at].namespace();
         let written = self.books[at].batches.get(index).copied()?;
         let payload = BatchField::Frame { frame: 0, field: FrameField::Payload };
         let field = if written.payload_bytes > 0 && written.messages > 0 {

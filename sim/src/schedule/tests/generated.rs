@@ -53,13 +53,13 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 8
-mixed 4bd61800e49413f6
-small a590b2af94831cd0
-medium 93074491029cc0aa
-large 38e555480b2c2f6d
-three nodes 25570250b69cc6d1
-mixed replicas 32877fd3817d968e
+generator 9
+mixed 6ef9a714db46a517
+small 9893bb8e243eb8c0
+medium 18e5bdc331e0d3dc
+large 628f6b4595ee32d8
+three nodes e0e2020a0268fe34
+mixed replicas 82b53976f4ae2ef6
 ";
 
 #[test]
