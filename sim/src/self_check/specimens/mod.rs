@@ -135,6 +135,8 @@ mod tests {
         "reference: disposition should be refuse and is serve",
         "twin: the verdict on what a crash alone would leave should be serve and is overlap; and 3 more",
         "I18: the verdict behind a read that went wrong once should be serve and is overlap; and 8 more",
+        "I03: the verdict where a budget runs out and no mark speaks should be refuse and is serve; and 1 more",
+        "I03: the answer to a range that is not what is lost should be range-mistake and is accepted; and 1 more",
         "reference: segment 0: proven bytes behind one wrong read should be 1068 and is 712",
         "I05: segment 0: 00000000000000000000.log: bytes 1212 to 1225: a batch that was promised should be present and is gone; and 3 more",
         "expect: the next offset should be 4 and is 3",
