@@ -53,13 +53,13 @@ pub use linear_work::{STEPS_SPARE, check_ends, check_probing, check_work, steps_
 pub use lying::check_lying;
 pub use more_damage::{check_more_damage, is_known_throughout};
 pub use nonzero_bytes::check_nonzero_bytes;
-pub use not_served::{check_not_adopted, check_success};
+pub use not_served::{check_inserted, check_not_adopted, check_success};
 pub use own_offsets::check_own_offsets;
 pub use promise_durable::check_promise_durable;
 pub use promises_kept::{check_kept, check_promises};
 pub use recover_twice::{SecondRun, check_recover_twice};
 pub use refused_untouched::{check_refused_untouched, check_settling, is_untouched};
-pub use replaced::{Replaced, check_complete, check_replaced};
+pub use replaced::{Replaced, check_complete, check_replaced, check_taken_over};
 pub use said::{Excuses, Place, Said, check_said};
 pub use same_verdict::{Expected, check_misread, check_same_verdict, has_run_out};
 pub use sameness::first_difference;

@@ -1,8 +1,9 @@
 //! I02, I04 and I11 of a directory that a copy replaces: it lies in a fence, byte for byte as it was, and it went there
 //! only once what replaces it would survive a power loss.
 //!
-//! Asked behind every step in which a partition got another directory, or lost the one that it had. Does not claim that
-//! the replacement is what was offered ([`super::check_installed`]).
+//! Asked behind every step in which a partition got another directory, or lost the one that it had. And I20 of a copy that
+//! lacks only its name: a start in which nothing fails gives it that name. Does not claim that the replacement is what was
+//! offered ([`super::check_installed`]).
 
 use recovery_core::storage::Name;
 
@@ -60,6 +61,14 @@ pub fn check_complete(exposed: Option<Name>) -> Option<Violation> {
     exposed.map(|name| Violation::new(Check::I11, "a replacement", expected, actual).in_file(name))
 }
 
+/// What is wrong behind a start in which nothing failed: a copy that says that it is complete lies beside the place of its
+/// partition, and nothing lies there (B22, G27).
+pub fn check_taken_over(has_directory: bool, has_complete_copy: bool) -> Option<Violation> {
+    let (expected, actual) = (Value::Code("in its place"), Value::Code("beside it"));
+    let is_left = has_complete_copy && !has_directory;
+    is_left.then(|| Violation::new(Check::I20, "a complete copy behind a start", expected, actual))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +102,15 @@ mod tests {
         check(Some(&image(&[])), true, None, Some(Check::I04));
         check(Some(&image(&[("ledger", b"old")])), false, None, Some(Check::I11));
         check(Some(&image(&[("ledger", b"old")])), true, Some("ledger"), Some(Check::I11));
+    }
+
+    #[test]
+    fn a_complete_copy_beside_an_empty_place_is_a_violation() {
+        let check = |has_directory, has_copy| {
+            check_taken_over(has_directory, has_copy).map(|violation| violation.check)
+        };
+        assert_eq!(check(false, true), Some(Check::I20));
+        assert_eq!(check(true, true), None);
+        assert_eq!(check(false, false), None);
     }
 }

@@ -11,14 +11,19 @@ use super::making::{ONE, batch, batches, partition, truth};
 use crate::disk::{Event, Exposed};
 use crate::oracle::damage::Place;
 use crate::oracle::invariants::{
-    FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_ledger_behind_failed_sync,
-    check_own_offsets, check_promise_durable, check_success, failed_sync as find_failed_sync,
+    FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_inserted,
+    check_ledger_behind_failed_sync, check_own_offsets, check_promise_durable, check_success,
+    failed_sync as find_failed_sync,
 };
 use crate::oracle::truth::{Life, Truth};
 use crate::oracle::{Check, Violation};
 
 pub(super) fn not_served() -> Result<String, String> {
-    judge(Check::I03, [check_success(false, true)], [check_success(true, true), check_success(false, false)])
+    judge(
+        Check::I03,
+        [check_success(false, true), check_inserted(true, false)],
+        [check_success(true, true), check_success(false, false), check_inserted(true, true)],
+    )
 }
 
 /// What is said of a new batch of the offset `base`.

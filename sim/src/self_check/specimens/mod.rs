@@ -110,7 +110,7 @@ mod tests {
     const SAID: [&str; 33] = [
         "I01: 00000000000000000000.log: bytes 752 to 1108: bytes left of a verified batch should be 356 and is 0",
         "I02: 00000000000000000000.log: bytes 751 to 753: non-zero bytes kept should be 2 and is 0",
-        "I03: an answer of a partition that is not served should be an error and is success",
+        "I03: an answer of a partition that is not served should be an error and is success; and 1 more",
         "I04: 00000000000000000000.log: bytes 715 to 716: byte should be 7 and is 6; and 2 more",
         "I05: segment 0: 00000000000000000000.log: bytes 356 to 712: a batch that was promised should be present and is gone; and 4 more",
         "I06: segment 0: bytes 356 to 712: a served batch should be as written and is another; and 9 more",

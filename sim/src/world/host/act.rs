@@ -3,7 +3,7 @@
 //! Promises: every storage call of a step is made while what is to go wrong in it lies in wait. Leaves out: what the
 //! oracle says.
 
-use recovery_core::host::HostError;
+use recovery_core::host::{HostError, PartitionState};
 use recovery_core::units::Namespace;
 use recovery_core::wal::{Key, MetadataError};
 
@@ -12,6 +12,7 @@ use super::member::Member;
 use super::run::HostWorld;
 use super::slices::{slice_bytes, to_the_end};
 use crate::oracle::damage::Place;
+use crate::oracle::invariants::check_inserted;
 use crate::run::tally::Tally;
 use crate::schedule::{Action, AsStep, Fault, FileRole, LinkState, Plant, Step, Target};
 use crate::world::event::{EventCode, word};
@@ -164,13 +165,29 @@ impl HostWorld<'_> {
 
     fn apply_inserts(&mut self, m: usize) -> Answer {
         let limit = slice_bytes(self.schedule);
+        let refused = self.refused(m);
         let member = &mut self.members[m];
         let host = member.host.as_mut().expect("the node is up");
         let (disk, workspace) = (&member.node.disk, &mut self.workspace);
         if !to_the_end(|| host.apply_inserts(disk, workspace, limit)) {
             self.fail_endless("reconcile");
         }
+        let still = self.refused(m);
+        for index in refused {
+            let namespace = self.members[m].node.slots[index].header.namespace;
+            if let Some(violation) = check_inserted(true, still.contains(&index)) {
+                self.fail(Some(namespace), violation, "reconcile", None);
+            }
+        }
         Answer::Done
+    }
+
+    /// The partitions that are refused.
+    fn refused(&self, m: usize) -> Vec<usize> {
+        let member = &self.members[m];
+        let host = member.host.as_ref().expect("the node is up");
+        let is_refused = |index: &usize| host.state_of(&member.key(*index)) == Some(PartitionState::Refused);
+        (0..member.node.slots.len()).filter(is_refused).collect()
     }
 
     /// What a server does now and then: it follows, tries again what was unavailable, and makes one pass.

@@ -237,6 +237,7 @@ impl<'a> HostWorld<'a> {
         }
         if ended.crashed.is_none() {
             self.check_failed_syncs(m);
+            self.check_taken_over(m, step);
         }
         self.look_behind(m, step, sight, ended.crashed.is_some(), tally);
         if let Some(restart) = ended.crashed {

@@ -8,10 +8,12 @@ use recovery_core::units::Namespace;
 
 use super::run::HostWorld;
 use super::slices::{slice_bytes, to_the_end, turn};
+use crate::oracle::invariants::check_taken_over;
 use crate::run::tally::Tally;
-use crate::schedule::{Crash, Restart};
+use crate::schedule::{Action, Crash, Restart, Step};
 use crate::world::event::EventCode;
 use crate::world::interrupt;
+use crate::world::look;
 use crate::world::meter::Phase;
 use crate::world::moment::Pending;
 use crate::world::node::Lies;
@@ -32,6 +34,23 @@ impl HostWorld<'_> {
         self.start_host(m);
         self.judge_pending(m);
         Answer::Done
+    }
+
+    /// Whether each copy that lacked only its name has it behind a start.
+    pub(super) fn check_taken_over(&mut self, m: usize, step: &Step) {
+        if !matches!(step.action, Action::Start) || !self.is_calm(m) || self.has_liars(m) {
+            return;
+        }
+        for index in 0..self.members[m].node.slots.len() {
+            let member = &self.members[m];
+            let (key, components) = (member.key(index), &member.node.slots[index].components);
+            let is_known = member.host.as_ref().is_some_and(|host| host.state_of(&key).is_some());
+            let has_directory = look::directory(&member.node.disk, components).is_some();
+            let has_copy = look::complete_sibling(&member.node.disk, components).is_some();
+            if let Some(violation) = check_taken_over(has_directory, is_known && has_copy) {
+                self.fail(Some(key.namespace), violation, "boot", None);
+            }
+        }
     }
 
     /// Reads the metadata log.
