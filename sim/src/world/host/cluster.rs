@@ -98,6 +98,13 @@ impl Cluster {
         self.entries.iter().any(|entry| matches!(&entry.command, Command::Delete(deleted) if *deleted == key))
     }
 
+    /// Whether any life of a partition is deleted: a copy of an earlier one may lie beside its place.
+    pub(super) fn has_deleted(&self, namespace: Namespace) -> bool {
+        let is_meant =
+            |command: &Command| matches!(command, Command::Delete(key) if key.namespace == namespace);
+        self.entries.iter().any(|entry| is_meant(&entry.command))
+    }
+
     /// One behind the last offset that the sequence gives a life.
     pub(super) fn end(&self, key: Key) -> Offset {
         let batches = self.batches(key, self.len()).map(|batch| batch.next);

@@ -45,6 +45,7 @@ impl HostWorld<'_> {
             let member = &self.members[m];
             let (key, components) = (member.key(index), &member.node.slots[index].components);
             let is_known = member.host.as_ref().is_some_and(|host| host.state_of(&key).is_some());
+            let is_known = is_known && !self.cluster.has_deleted(key.namespace);
             let has_directory = look::directory(&member.node.disk, components).is_some();
             let has_copy = look::complete_sibling(&member.node.disk, components).is_some();
             if let Some(violation) = check_taken_over(has_directory, is_known && has_copy) {
