@@ -7,7 +7,7 @@
 //! writing ([`crate::ledger`]), rulings, and whether one reading is enough ([`super::ledger_reader`]).
 
 use super::meter::Meter;
-use super::window::{Fill, Source, Window};
+use super::window::{Fill, Source, Window, in_buffer};
 use super::{
     ABSENT_SEGMENTS_MAX, LOSSES_MAX, LedgerFacts, LedgerState, MARKS_CHECKED_MAX, RecordedGap, Seal,
     SegmentMarks,
@@ -79,21 +79,21 @@ impl LedgerReading {
         window: &mut Window,
         meter: &mut Meter,
     ) -> Result<Fill, StorageError> {
-        // Bytes behind the last whole record are none: they are not read, readable or not.
-        let Source { storage, file, name, .. } = *source;
-        let whole = Source { storage, file, name, length: self.length - self.length % RECORD };
         // Each pass consumes a record: the file's length bounds the loop.
-        while self.length - self.seen >= RECORD {
+        while self.seen < self.length {
+            // Where the file ends inside a record, zeros are what follows once another one is written behind it. So
+            // what it says then, it says now.
+            let count = RECORD.min(self.length - self.seen);
             let ahead = meter.left() / 2;
-            let shown = window.ensure(&whole, self.seen, LEDGER_RECORD_BYTES, ahead, meter)?;
+            let shown = window.ensure(source, self.seen, in_buffer(count), ahead, meter)?;
             if shown == Fill::Paused || meter.left() < RECORD {
                 return Ok(Fill::Paused);
             }
             let mut bytes = [0; LEDGER_RECORD_BYTES];
-            bytes.copy_from_slice(&window.from(self.seen)[..LEDGER_RECORD_BYTES]);
+            bytes[..in_buffer(count)].copy_from_slice(&window.from(self.seen)[..in_buffer(count)]);
             meter.hash(RECORD);
             let slot = self.seen / RECORD;
-            self.seen += RECORD;
+            self.seen += count;
             match LedgerRecord::decode(&bytes) {
                 Ok(record) if record.slot == slot => self.take(record),
                 Ok(_) | Err(_) => self.skipped += 1,
@@ -201,7 +201,6 @@ impl LedgerReading {
 
     /// What the ledger says, once it is read.
     pub(super) fn finish(mut self) -> LedgerState {
-        let tail = self.length % RECORD;
         let Some(newest) = self.newest.filter(|_| self.rival.is_none()) else {
             return match self.rival.or(self.stranger) {
                 Some(LedgerRecord { namespace, incarnation, .. }) => {
@@ -217,7 +216,7 @@ impl LedgerReading {
             newest,
             next_slot: self.length.div_ceil(RECORD),
             valid: self.valid,
-            skipped: self.skipped + u64::from(tail > 0),
+            skipped: self.skipped,
             gaps: recorded_gaps(&self.segments, &self.losses, newest.floor),
             given_up: self.losses,
             segments: self.segments,

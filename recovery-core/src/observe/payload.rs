@@ -2,8 +2,8 @@
 //! inside a payload is no survivor (N09).
 //!
 //! Promises: a range is excluded only where a frame's own checksum verifies; frames start 256 bytes behind
-//! the stop, whatever is left of the header; a frame that does not verify is one that two looks showed so, and
-//! both with the same length (N13). Leaves out: anything behind the first frame that passes the end of the file:
+//! the stop, whatever is left of the header; a frame that does not verify is one that two looks showed so, both
+//! with the same length, or the last of three (N13). Leaves out: anything behind the first frame that passes the end of the file:
 //! no length leads on from there.
 
 use super::drive::Allowance;
@@ -68,6 +68,11 @@ impl Payload {
     pub(crate) fn behind(stop: u64) -> Self {
         let frontier = Some(stop + BATCH_HEADER_BYTES as u64);
         Self { frontier, whole: None, open: None, doubt: Doubt::default() }
+    }
+
+    /// No frames: what lies at the stop is a whole batch, and nothing of a damaged one.
+    pub(crate) fn of_nothing() -> Self {
+        Self { frontier: None, whole: None, open: None, doubt: Doubt::default() }
     }
 
     /// Asks about `position`. Positions must not descend.

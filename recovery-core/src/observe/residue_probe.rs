@@ -314,7 +314,11 @@ impl ResidueProbe {
 
     fn record(&mut self, candidate: &Candidate) {
         let header = &candidate.header;
-        self.is_contradicted |= self.stop_is_damage && candidate.position == self.stop;
+        if candidate.position == self.stop {
+            self.is_contradicted |= self.stop_is_damage;
+            // Only what a damaged batch held is known for payload.
+            self.payload = Payload::of_nothing();
+        }
         let find = Find {
             position: Position::new(candidate.position),
             partition_id: header.partition_id,

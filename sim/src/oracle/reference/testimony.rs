@@ -3,8 +3,6 @@
 //! Promises: records count by identity, epoch and slot; what a later record voids is gone from here.
 //! Leaves out: what follows for a segment ([`super::relation`]).
 
-use std::ops::Range;
-
 use super::ledger_record::{Kind, Mark, RECORD_BYTES, Record, read};
 use crate::oracle::{Content, Image};
 
@@ -59,15 +57,10 @@ pub(super) enum Ledger {
     Own(Testimony),
 }
 
-/// The bytes of the ledger, none if there is no such file; `None` if a whole record of it cannot be read. What lies
-/// behind the last whole record is not looked at.
+/// The bytes of the ledger, none if there is no such file; `None` if some of it cannot be read.
 pub(super) fn bytes(image: &Image) -> Option<&[u8]> {
     match image.find(b"ledger") {
-        Some(Content::File(file)) => {
-            let records = file.bytes.len() / RECORD_BYTES * RECORD_BYTES;
-            let is_behind = |range: &Range<u64>| range.is_empty() || range.start >= records as u64;
-            file.unreadable.iter().all(is_behind).then_some(&file.bytes)
-        }
+        Some(Content::File(file)) => file.is_readable().then_some(&file.bytes),
         Some(Content::Unopenable) => None,
         None | Some(Content::Directory | Content::Other) => Some(&[]),
     }
@@ -75,11 +68,17 @@ pub(super) fn bytes(image: &Image) -> Option<&[u8]> {
 
 /// Reads a whole ledger file for the partition `namespace`, in the life `incarnation` if that is known.
 pub(super) fn hear(bytes: &[u8], namespace: u64, incarnation: Option<u64>) -> Ledger {
+    // Behind the end of a file there are zeros, as soon as anything is written further on.
+    let whole = |chunk: &[u8]| {
+        let mut record = [0; RECORD_BYTES];
+        record[..chunk.len()].copy_from_slice(chunk);
+        record
+    };
     // A record counts only in its own slot: a copied or misdirected one lies elsewhere.
     let in_place: Vec<Record> = bytes
-        .chunks_exact(RECORD_BYTES)
+        .chunks(RECORD_BYTES)
         .zip(0_u64..)
-        .filter_map(|(chunk, slot)| read(chunk).filter(|record| record.slot == slot))
+        .filter_map(|(chunk, slot)| read(&whole(chunk)).filter(|record| record.slot == slot))
         .collect();
     let Some(incarnation) = incarnation.or_else(|| only_incarnation(&in_place, namespace)) else {
         return if in_place.is_empty() { Ledger::None } else { Ledger::Foreign };
