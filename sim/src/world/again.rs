@@ -129,7 +129,7 @@ impl Again<'_> {
         found
     }
 
-    fn slot(&self) -> &Slot {
+    pub(super) fn slot(&self) -> &Slot {
         &self.node.slots[self.index]
     }
 

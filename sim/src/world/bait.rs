@@ -12,6 +12,7 @@ use super::plant;
 use super::start::bytes_read;
 use super::varied::Change;
 use crate::disk::{Cause, Damage, View};
+use crate::oracle::Check;
 use crate::oracle::invariants::{check_baited, check_probing, check_work};
 use crate::oracle::sample::Question;
 use crate::schedule::{BatchId, Plant};
@@ -45,7 +46,10 @@ impl Again<'_> {
         let limits = (STEP_BYTES, self.circumstances.window_bytes);
         let work = check_work(&before, &again.facts, read, limits);
         let probed = check_probing(&self.boot.facts, &again.facts);
+        // A record that is gone is no mark, but what it left behind is not a crash's either.
+        let is_asked = self.node.slots[self.index].truth.damages.are_bytes_of_logs();
         let baited = check_baited(&self.boot.verdict, &again.verdict, &again.facts);
+        let baited = baited.filter(|violation| is_asked || violation.check == Check::I03);
         self.found(&Change::Baited, &again, work.into_iter().chain(probed).chain(baited).collect())
     }
 

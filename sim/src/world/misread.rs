@@ -14,7 +14,7 @@ use super::again::{Again, Found};
 use super::boot::{Boot, Sight};
 use super::look;
 use super::varied::{Change, Misread};
-use crate::disk::{Cause, Disturbance, Event, FileId, Injection};
+use crate::disk::{Cause, Disturbance, Event, FileId, Injection, View};
 use crate::oracle::invariants::{Expected, check_misread, has_run_out};
 use crate::oracle::sample::Question;
 use crate::schedule::{CallPoint, FaultKind, Times};
@@ -85,7 +85,7 @@ impl Again<'_> {
             may_be_refused: of == Read::Log && !is_asked_again && ends_in_zeros(self.boot),
         };
         let (first, second) = ((&self.boot.verdict, &self.boot.plan), (&again.verdict, &again.plan));
-        let violation = check_misread(&expected, first, second);
+        let violation = check_misread(&expected, first, second).filter(|_| !self.is_right(misread, &read));
         let about = violation.is_some().then(|| self.told(&read, &[&self.moments.before]));
         self.found(&Change::Misread { misread, call, about }, &again, violation.into_iter().collect())
     }
@@ -99,12 +99,58 @@ impl Again<'_> {
         again
     }
 
-    fn injection(&self, misread: Misread, call: u32, read: &Event) -> Injection {
+    /// Whether the read shows, by chance, what was written where a fault has put something else: of a batch that is damaged
+    /// in truth, each byte is right there or in that read.
+    fn is_right(&mut self, misread: Misread, read: &Event) -> bool {
+        self.node.disk.restore(&self.moments.before);
+        let slot = self.slot();
+        let is_it = |name: &Name| {
+            let file = look::file(&self.node.disk, &slot.components, name);
+            file.filter(|file| file.number() == read.object)
+        };
+        let mut segments = self.boot.facts.segments.iter().map(|segment| segment.start);
+        let found = segments.find_map(|segment| Some((segment, is_it(&FileName::log(segment))?)));
+        let Some((segment, file)) = found else { return false };
+        let lying = self.node.disk.contents_of(file, View::Visible);
+        let mut shown = lying.clone();
+        self.show(&mut shown, misread, read);
+        let written = slot.truth.writes().iter().filter(|write| write.segment == segment);
+        let mut batches = written.map(|write| (write.position, slot.truth.bytes_of(write)));
+        batches.any(|(position, bytes)| {
+            let from = usize::try_from(position).expect("a simulated file fits memory");
+            let there = (from..from + bytes.len()).map(|at| [lying.get(at), shown.get(at)]);
+            let mut each = bytes.iter().zip(there);
+            lying.get(from..from + bytes.len()) != Some(bytes)
+                && each.all(|(byte, there)| there.contains(&Some(byte)))
+        })
+    }
+
+    /// Puts what a wrong read shows in the place of what lies there.
+    fn show(&self, bytes: &mut [u8], misread: Misread, read: &Event) {
+        let index = |at: u64| usize::try_from(at).expect("a simulated file fits memory");
+        let upto = index(read.position + read.length).min(bytes.len());
+        let range = &mut bytes[index(read.position).min(upto)..upto];
+        match misread {
+            Misread::Zeros => range.fill(0),
+            Misread::Flipped if !range.is_empty() => {
+                let (byte, bit) = self.flipped();
+                range[index(byte % range.len() as u64)] ^= 1 << bit;
+            }
+            Misread::Flipped | Misread::Failed => {}
+        }
+    }
+
+    /// Which byte of a read is shown wrongly, modulo its length, and which bit of it.
+    fn flipped(&self) -> (u64, u8) {
         let place = self.sample.place(self.nth);
+        (place, place.to_le_bytes()[7] % 8)
+    }
+
+    fn injection(&self, misread: Misread, call: u32, read: &Event) -> Injection {
         let (kind, disturbance) = match misread {
             Misread::Flipped => {
-                let bit = place.to_le_bytes()[7] % 8;
-                (FaultKind::TransientReadCorruption, Disturbance::CorruptRead { byte: place, bit })
+                let (byte, bit) = self.flipped();
+                (FaultKind::TransientReadCorruption, Disturbance::CorruptRead { byte, bit })
             }
             Misread::Zeros => {
                 let file = self.file_of(read);

@@ -279,10 +279,11 @@ impl HostWorld<'_> {
         for (index, place) in places {
             self.note_in_copy(m, index, place);
         }
-        if let Some(index) =
-            fault.target.partition().and_then(|namespace| self.members[m].index_of(namespace))
-        {
-            self.members[m].extras[index].had_fault = true;
+        // What goes astray, or is copied, comes to lie in another one.
+        for namespace in [fault.target.partition(), fault.to.partition].into_iter().flatten() {
+            if let Some(index) = self.members[m].index_of(namespace) {
+                self.members[m].extras[index].had_fault = true;
+            }
         }
         let lies = standing::fails_syncs(fault.kind) && self.is_told_late(m, fault, None);
         if lies || (!fault.kind.is_legal() && fault.kind.as_step() == AsStep::Calls) {
