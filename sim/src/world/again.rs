@@ -104,6 +104,8 @@ impl Again<'_> {
             found.extend(self.short_reads());
             found.extend(self.signals());
             found.extend(self.bait());
+            found.extend(self.laid());
+            found.extend(self.shorter_ledger());
             found.extend(self.wrong_word());
         } else if self.boot.is_serving() {
             found.extend(self.in_spite_of_it());

@@ -91,7 +91,7 @@ impl Again<'_> {
     }
 
     /// The start again, on the disk as it is now, with one thing going wrong in it.
-    fn start_through_injection(&mut self, injection: Injection) -> Boot {
+    pub(super) fn start_through_injection(&mut self, injection: Injection) -> Boot {
         self.node.disk.begin_step(&[injection]);
         let again = self.start(Sight::NOTHING);
         let outcome = self.node.disk.end_step();
@@ -146,7 +146,7 @@ impl Again<'_> {
         (place, place.to_le_bytes()[7] % 8)
     }
 
-    fn injection(&self, misread: Misread, call: u32, read: &Event) -> Injection {
+    pub(super) fn injection(&self, misread: Misread, call: u32, read: &Event) -> Injection {
         let (kind, disturbance) = match misread {
             Misread::Flipped => {
                 let (byte, bit) = self.flipped();

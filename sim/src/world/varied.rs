@@ -11,6 +11,7 @@ use recovery_core::storage::Call;
 use recovery_core::units::{Namespace, Offset, SegmentStart};
 
 use super::boot::Boot;
+use super::laid::Laid;
 use super::told::short_path;
 use crate::oracle::judge::verdict_code;
 use crate::oracle::served_log::for_each;
@@ -79,6 +80,8 @@ pub enum Change {
     },
     /// Bait lay behind the newest log.
     Baited,
+    /// Something else lay there, or the ledger was shorter.
+    Laid(Laid),
     /// An operator named what is not lost.
     WrongWord {
         /// What was named.
@@ -180,6 +183,7 @@ impl Change {
             | Self::ShortReads { .. }
             | Self::Signals { .. }
             | Self::Baited
+            | Self::Laid(_)
             | Self::WrongWord { .. }
             | Self::Guise(
                 Guise::ListingOrder
@@ -291,6 +295,7 @@ impl fmt::Display for Change {
                 }
                 Ok(())
             }
+            Self::Laid(laid) => laid.fmt(formatter),
             Self::Baited => formatter.write_str("bait lay behind the newest log, batches inside of batches"),
             Self::WrongWord { named, answer } => {
                 formatter.write_str("an operator gave up")?;
@@ -307,13 +312,19 @@ impl fmt::Display for Change {
             Self::Misread { misread, call, about } => {
                 write!(formatter, "call {call}")?;
                 about.as_ref().map_or(Ok(()), |about| write!(formatter, " ({about})"))?;
-                formatter.write_str(match misread {
-                    Misread::Flipped => " showed a flipped bit, once",
-                    Misread::Zeros => " showed zeros, once",
-                    Misread::Failed => " failed with EIO, once",
-                })
+                misread.fmt(formatter)
             }
         }
+    }
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Flipped => " showed a flipped bit, once",
+            Self::Zeros => " showed zeros, once",
+            Self::Failed => " failed with EIO, once",
+        })
     }
 }
 
@@ -431,6 +442,11 @@ mod tests {
         let at = |on, call| CallPoint { on: Some(on), call };
         let calls = vec![at(Call::Read, 3), at(Call::List, 1)];
         check(Change::Signals { calls }, "signals interrupted, several times in a row, read 3, list 1");
+        let told = "the ledger was shorter by the zeros that it ended in, 2 of them";
+        check(Change::Laid(Laid::ShorterLedger { zeros: 2 }), told);
+        let told = "a damaged batch lay behind the newest log, and a batch in its message, which was whole, and call 9 \
+                    showed zeros, once";
+        check(Change::Laid(Laid::MisreadMessage { misread: Misread::Zeros, call: 9 }), told);
         check(Change::Baited, "bait lay behind the newest log, batches inside of batches");
         let range = |first, last| LostRange { first: Offset::new(first), last: Offset::new(last) };
         let named = vec![range(0, 4), range(9, 9)];

@@ -61,7 +61,7 @@ pub use recover_twice::{SecondRun, check_recover_twice};
 pub use refused_untouched::{check_refused_untouched, check_settling, is_untouched};
 pub use replaced::{Replaced, check_complete, check_replaced, check_taken_over};
 pub use said::{Excuses, Place, Said, check_said};
-pub use same_verdict::{Expected, check_misread, check_same_verdict, has_run_out};
+pub use same_verdict::{Expected, check_misread, check_same_record, check_same_verdict, has_run_out};
 pub use sameness::first_difference;
 pub use served_was_written::{adopted_strangers, check_served};
 pub use settled::{PASSES_MAX, Replica, check_settled};

@@ -14,7 +14,8 @@
 //! where the read was of an index or of a damaged log (what lies behind damage is read once, and compared with its copy
 //! only where there is one), that zeros behind a prefix are not refused where one read of them shows something else (no
 //! copy of them is made), that a read which is wrong and verifies is seen through, anything about a budget that runs out,
-//! or about a second wrong read. The same is asked where signals interrupt calls.
+//! or about a second wrong read. The same is asked where signals interrupt calls, and of a ledger without the zeros that
+//! its last record ends in.
 
 use recovery_core::decide::{Action, Disposition, Verdict};
 use recovery_core::format::FRAME_HEADER_BYTES;
@@ -99,6 +100,15 @@ pub fn check_misread(
     let unlike = check_same_verdict(Check::I18, subject, (first, second), but_for_indexes);
     let unlike_plan = || if but_for_indexes { None } else { first_unlike_step(first_plan, second_plan) };
     unlike.or_else(unlike_plan)
+}
+
+/// The slot of the newest record that counts, of a ledger and of the same one without the zeros that it ended in: they are
+/// there again as soon as anything is written behind it.
+pub fn check_same_record(first: Option<u64>, second: Option<u64>) -> Option<Violation> {
+    let slot = |newest: Option<u64>| newest.map_or(Value::None, Value::Number);
+    let (expected, actual) = (slot(first), slot(second));
+    let subject = "the newest record of a ledger without its last zeros";
+    (expected != actual).then(|| Violation::new(Check::I18, subject, expected, actual))
 }
 
 /// Whether a probe ran out of its budget. Bait makes it: batches inside of batches. What is looked at twice is bounded as

@@ -17,7 +17,8 @@ use crate::disk::Exposed;
 use crate::oracle::damage::{Damages, Place};
 use crate::oracle::invariants::{
     Expected, check_adopted, check_baited, check_indexes, check_interrupted, check_misread,
-    check_more_damage, check_probing, check_same_verdict, check_twin, check_work, check_wrong_word,
+    check_more_damage, check_probing, check_same_record, check_same_verdict, check_twin, check_work,
+    check_wrong_word,
 };
 use crate::oracle::{Check, PartitionImage};
 
@@ -204,6 +205,15 @@ pub(super) fn baited() -> Result<String, String> {
     )?;
     judge(Check::Twin, [check(&refused(), &above), check(&short, &above)], [check(&served(2), &above)])?;
     Ok(told)
+}
+
+/// The newest record of a ledger, and of the same one without its last zeros.
+pub(super) fn ledger_end() -> Result<String, String> {
+    judge(
+        Check::I18,
+        [check_same_record(Some(5), Some(4)), check_same_record(Some(0), None)],
+        [check_same_record(Some(5), Some(5)), check_same_record(None, None)],
+    )
 }
 
 /// An operator's wrong word, and what was answered.

@@ -21,7 +21,7 @@ use super::Part;
 use crate::oracle::{Check, Violation};
 
 /// The parts of the self-check that judge the oracle.
-pub(super) const PARTS: [Part; 34] = [
+pub(super) const PARTS: [Part; 35] = [
     Part {
         name: "I01",
         claim: "a verified batch that is cut and not kept is seen",
@@ -62,6 +62,7 @@ pub(super) const PARTS: [Part; 34] = [
     Part { name: "twin", claim: "a crash and damage judged by two measures are seen", run: again::twin },
     Part { name: "one-read-again", claim: "a verdict that hangs on one read is seen", run: again::misread },
     Part { name: "bait", claim: "a budget that is taken for a proof is seen", run: again::baited },
+    Part { name: "ledger-end", claim: "a record that counts only later is seen", run: again::ledger_end },
     Part { name: "wrong-word", claim: "a word for what is not lost is seen", run: again::wrong_word },
     Part {
         name: "one-wrong-read",
@@ -107,7 +108,7 @@ mod tests {
     use crate::oracle::Value;
 
     /// The violations made by hand, as each part tells of them.
-    const SAID: [&str; 33] = [
+    const SAID: [&str; 34] = [
         "I01: 00000000000000000000.log: bytes 752 to 1108: bytes left of a verified batch should be 356 and is 0",
         "I02: 00000000000000000000.log: bytes 751 to 753: non-zero bytes kept should be 2 and is 0",
         "I03: an answer of a partition that is not served should be an error and is success; and 1 more",
@@ -136,6 +137,7 @@ mod tests {
         "twin: the verdict on what a crash alone would leave should be serve and is overlap; and 3 more",
         "I18: the verdict behind a read that went wrong once should be serve and is overlap; and 8 more",
         "I03: the verdict where a budget runs out and no mark speaks should be refuse and is serve; and 1 more",
+        "I18: the newest record of a ledger without its last zeros should be 5 and is 4; and 1 more",
         "I03: the answer to a range that is not what is lost should be range-mistake and is accepted; and 1 more",
         "reference: segment 0: proven bytes behind one wrong read should be 1068 and is 712",
         "I05: segment 0: 00000000000000000000.log: bytes 1212 to 1225: a batch that was promised should be present and is gone; and 3 more",
