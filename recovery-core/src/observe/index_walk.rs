@@ -1,13 +1,13 @@
 //! Compares an index with the batches of a walk, entry by entry, as the walk passes them.
 //!
-//! Promises: every byte of the index is read once, in order; an entry is believed only where it names a
+//! Promises: every byte of the index is looked at once, in order; an entry is believed only where it names a
 //! proven batch with the same offset and timestamp (G05, G07, G08). Leaves out: any ruling; an index is
 //! derived data and never a reason to refuse (G01).
 
 use super::meter::Meter;
 use super::window::{Fill, Source, Window, in_buffer};
 use super::{IndexFacts, IndexState, REBUILT_ENTRIES_MAX};
-use crate::format::{BatchHeader, Hasher, INDEX_ENTRY_BYTES, IndexEntry};
+use crate::format::{BatchHeader, Checksum, Hasher, INDEX_ENTRY_BYTES, IndexEntry};
 use crate::storage::{Storage, StorageError};
 use crate::units::{Length, Offset, Position, SegmentStart};
 
@@ -146,6 +146,11 @@ impl IndexWalk {
     /// that the index was written behind a sync of the log.
     pub(crate) fn has_entry_beyond(&self) -> bool {
         self.beyond.is_some()
+    }
+
+    /// Of all that was looked at.
+    pub(crate) fn checksum(&self) -> Checksum {
+        self.hasher.finish()
     }
 
     /// The facts, once nothing is left to look at. Where the walk was stopped by a place that cannot be read

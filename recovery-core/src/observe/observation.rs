@@ -7,7 +7,8 @@
 use super::directory_listing::Names;
 use super::ledger_reader::LedgerReader;
 use super::meter::Meter;
-use super::segment_walk::{Background, SegmentWalk, open};
+use super::segment_files::open;
+use super::segment_walk::{Background, SegmentWalk};
 use super::superblock_reader::{self, SuperblockIdentity};
 use super::verifier::Verifier;
 use super::window::{Fill, Source};

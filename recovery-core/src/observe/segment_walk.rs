@@ -4,11 +4,13 @@
 //! out: the other segments.
 
 use super::directory_listing::Names;
+use super::index_again::IndexAgain;
 use super::index_walk::IndexWalk;
 use super::log_walk::{Checkpoints, LogWalk, WalkTools};
 use super::meter::Meter;
 use super::residue_probe::{ProbeTools, ResidueProbe};
 use super::run_collector::RunRules;
+use super::segment_files::Files;
 use super::verifier::Verifier;
 use super::window::{Fill, Source};
 use super::workspace::Workspace;
@@ -16,21 +18,15 @@ use super::{
     Evidence, Expectation, LedgerFacts, RecordedGap, Residue, ResidueFacts, SegmentFacts, SegmentMarks, Stop,
     StopDetail,
 };
-use crate::format::{ChainHash, FileName, LedgerKind};
-use crate::storage::{Access, Errno, Name, PartitionDirectory, Storage, StorageError, exact};
+use crate::format::{ChainHash, LedgerKind};
+use crate::storage::{Call, Errno, PartitionDirectory, Storage, StorageError};
 use crate::units::{Durability, Incarnation, Length, Offset, Position, SegmentStart};
-
-/// Files of one segment, open for reading.
-struct Files<S: Storage> {
-    log: S::File,
-    log_name: Name,
-    log_length: u64,
-    index: Option<(S::File, Name, u64)>,
-}
 
 enum Phase {
     Log,
     Index(StopDetail),
+    /// The index says that more was durable: it is read again.
+    IndexAgain(StopDetail, IndexAgain),
     Residue(StopDetail, Box<ResidueProbe>),
     Done(StopDetail, ResidueFacts),
 }
@@ -75,11 +71,16 @@ impl Background<'_> {
         recorded.iter().copied().chain(behind).collect()
     }
 
+    /// Whether an index is evidence: where no ledger is, and the writer made the log durable before it wrote an entry.
+    fn index_speaks(&self) -> bool {
+        self.ledger.is_none() && self.expectation.durability != Durability::Buffered
+    }
+
     /// The relation of a stop to the evidence (DESIGN section 4).
     fn relation(&self, segment: SegmentStart, stop: Position, has_entry_beyond: bool) -> Evidence {
         let Some(ledger) = self.ledger else {
-            let index_speaks = self.expectation.durability != Durability::Buffered;
-            return if index_speaks && has_entry_beyond { Evidence::Below } else { Evidence::Unknown };
+            let is_promised = self.index_speaks() && has_entry_beyond;
+            return if is_promised { Evidence::Below } else { Evidence::Unknown };
         };
         let newest_marked = ledger.segments.last().map(|marks| marks.segment);
         let relation = match self.marks(segment) {
@@ -136,7 +137,8 @@ impl<S: Storage> SegmentWalk<S> {
     ///
     /// # Errors
     ///
-    /// When the index cannot be read. What the log's reads say is a stop.
+    /// When the index cannot be read, or two readings of one that counts as evidence differ. What the log's reads say
+    /// is a stop.
     pub(crate) fn step(
         &mut self,
         storage: &S,
@@ -184,6 +186,25 @@ impl<S: Storage> SegmentWalk<S> {
                         if self.index_walk.drain(index, window, end, next, meter)? == Fill::Paused {
                             return Ok(Fill::Paused);
                         }
+                    }
+                    let stop = *stop;
+                    self.phase = if background.index_speaks() && self.index_walk.has_entry_beyond() {
+                        Phase::IndexAgain(stop, IndexAgain::begin(&mut workspace.index))
+                    } else {
+                        self.behind(stop, background)
+                    };
+                }
+                Phase::IndexAgain(stop, again) => {
+                    let index = index.as_ref().expect("only an index that is there says anything");
+                    if again.step(index, &mut workspace.index, meter)? == Fill::Paused {
+                        return Ok(Fill::Paused);
+                    }
+                    if again.checksum() != self.index_walk.checksum() {
+                        return Err(StorageError {
+                            call: Call::Read,
+                            file: *index.name,
+                            errno: Errno::STALE,
+                        });
                     }
                     let stop = *stop;
                     self.phase = self.behind(stop, background);
@@ -290,37 +311,6 @@ impl<S: Storage> SegmentWalk<S> {
     }
 }
 
-impl<S: Storage> Files<S> {
-    fn open(
-        storage: &S,
-        partition: &PartitionDirectory<S>,
-        start: SegmentStart,
-        has_index: bool,
-    ) -> Result<Self, StorageError> {
-        let log_name = FileName::log(start);
-        let (log, log_length) = open(storage, partition, &log_name)?;
-        let mut files = Self { log, log_name, log_length, index: None };
-        if has_index {
-            let name = FileName::index(start);
-            match open(storage, partition, &name) {
-                Ok((file, length)) => files.index = Some((file, name, length)),
-                Err(error) => {
-                    files.close(storage);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(files)
-    }
-
-    fn close(self, storage: &S) {
-        storage.close(self.log);
-        if let Some((index, _, _)) = self.index {
-            storage.close(index);
-        }
-    }
-}
-
 /// Where the ledger says that a segment ends: at its seal, or where a loss was accepted.
 fn sealed_length(marks: &SegmentMarks) -> Option<Length> {
     let accepted = marks.accepts_loss.then_some(marks.newest);
@@ -331,22 +321,6 @@ fn sealed_length(marks: &SegmentMarks) -> Option<Length> {
 fn next_start(names: &Names, start: SegmentStart) -> Option<SegmentStart> {
     let segments = &names.listing.segments;
     segments.get(segments.partition_point(|segment| *segment <= start)).copied()
-}
-
-/// Opens a file for reading and measures it.
-pub(crate) fn open<S: Storage>(
-    storage: &S,
-    partition: &PartitionDirectory<S>,
-    name: &Name,
-) -> Result<(S::File, u64), StorageError> {
-    let file = exact::uninterrupted(|| storage.open(&partition.directory, name, Access::Read))?;
-    match exact::uninterrupted(|| storage.length(&file)) {
-        Ok(length) => Ok((file, length)),
-        Err(error) => {
-            storage.close(file);
-            Err(error)
-        }
-    }
 }
 
 impl ResidueFacts {

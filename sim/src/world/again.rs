@@ -101,6 +101,7 @@ impl Again<'_> {
             found.extend(self.relations());
             found.extend(self.twin());
             found.extend(self.misread());
+            found.extend(self.other_index());
             found.extend(self.short_reads());
             found.extend(self.signals());
             found.extend(self.bait());

@@ -136,7 +136,7 @@ impl Again<'_> {
                 let (byte, bit) = self.flipped();
                 range[index(byte % range.len() as u64)] ^= 1 << bit;
             }
-            Misread::Flipped | Misread::Failed => {}
+            Misread::Flipped | Misread::Failed | Misread::Elsewhere => {}
         }
     }
 
@@ -157,6 +157,7 @@ impl Again<'_> {
                 (FaultKind::MisdirectedRead, Disturbance::MisdirectRead { file, position: BEHIND_ALL })
             }
             Misread::Failed => (FaultKind::ReadError, Disturbance::Fail { errno: Errno::IO }),
+            Misread::Elsewhere => unreachable!("what it shows is laid first"),
         };
         Injection {
             at: CallPoint { on: None, call },
@@ -199,7 +200,10 @@ fn ends_in_zeros(boot: &Boot) -> bool {
 }
 
 /// The reads among the calls that a start made while it looked, each with its number, counted from 1.
-fn reads<'a>(calls: &'a [Event], looked: &Range<usize>) -> impl Iterator<Item = (u32, Event)> + use<'a> {
+pub(super) fn reads<'a>(
+    calls: &'a [Event],
+    looked: &Range<usize>,
+) -> impl Iterator<Item = (u32, Event)> + use<'a> {
     let looking = calls.iter().zip(1_u32..).skip(looked.start).take(looked.len());
     let reads =
         looking.filter(|(call, _)| call.call == Call::Read && call.errno.is_none() && call.length > 0);

@@ -35,6 +35,7 @@ pub mod meter;
 mod misread;
 mod moment;
 mod node;
+mod other_index;
 mod outcome;
 mod patience;
 mod places;

@@ -100,10 +100,12 @@ pub enum Misread {
     Zeros,
     /// It fails with `EIO`.
     Failed,
+    /// It shows another file.
+    Elsewhere,
 }
 
 impl Misread {
-    /// Each way in which one read goes wrong.
+    /// Each way in which one read goes wrong that needs no other file.
     pub(super) const ONCE: [Self; 3] = [Self::Flipped, Self::Zeros, Self::Failed];
 }
 
@@ -324,6 +326,7 @@ impl fmt::Display for Misread {
             Self::Flipped => " showed a flipped bit, once",
             Self::Zeros => " showed zeros, once",
             Self::Failed => " failed with EIO, once",
+            Self::Elsewhere => " showed another one, once",
         })
     }
 }
