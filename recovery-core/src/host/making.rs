@@ -9,7 +9,7 @@ use super::slot::SlotState;
 use super::{Cause, Host, HostEvent, directory};
 use crate::format::{FileName, LEDGER_RECORD_BYTES, LedgerRecord, MetadataKind};
 use crate::ledger::{LedgerError, LedgerWriter, NewLedger};
-use crate::storage::{Access, LockMode, PartitionDirectory, Storage, StorageError, exact};
+use crate::storage::{Access, EntryKind, LockMode, PartitionDirectory, Storage, StorageError, exact};
 use crate::units::{Offset, SegmentStart};
 use crate::wal::{Entry, Key};
 
@@ -87,7 +87,8 @@ fn io_of(error: &LedgerError) -> Cause {
     }
 }
 
-/// Looks at what is there. The ledger's own half-made file counts as nothing.
+/// Looks at what is there. The ledger's own half-made file counts as nothing; a directory of its name is somebody
+/// else's.
 fn contents<S: Storage>(
     storage: &S,
     made: &PartitionDirectory<S>,
@@ -96,10 +97,10 @@ fn contents<S: Storage>(
     let (mut has_ledger, mut has_others) = (false, false);
     exact::uninterrupted(|| {
         (has_ledger, has_others) = (false, false);
-        storage.list(&made.directory, &mut |name, _| {
-            if *name == FileName::ledger() {
+        storage.list(&made.directory, &mut |name, kind| {
+            if kind == EntryKind::File && *name == FileName::ledger() {
                 has_ledger = true;
-            } else if *name != FileName::ledger_staging() {
+            } else if kind != EntryKind::File || *name != FileName::ledger_staging() {
                 has_others = true;
             }
         })

@@ -68,10 +68,12 @@ pub enum Question {
     Signals,
     /// Whether bait is laid for it (I03, I17, twin).
     Bait,
-    /// What is laid behind the newest log (reference, I18).
-    Laid,
     /// How an operator's word about it is wrong (I03, I04).
     WrongWord,
+    /// What is laid behind the newest log (reference, I18).
+    Laid,
+    /// Which of the calls fails that it asks with (I18).
+    FailedCall,
 }
 
 impl Sample {

@@ -102,6 +102,7 @@ impl Again<'_> {
             found.extend(self.twin());
             found.extend(self.misread());
             found.extend(self.other_index());
+            found.extend(self.failed_call());
             found.extend(self.short_reads());
             found.extend(self.signals());
             found.extend(self.bait());

@@ -21,6 +21,7 @@ mod damage;
 mod down;
 pub mod event;
 mod expect;
+mod failed_call;
 mod frozen;
 mod giving_up;
 mod host;
