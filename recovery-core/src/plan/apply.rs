@@ -211,7 +211,11 @@ impl<S: Storage> Applying<S> {
             Task::Staging(task) => task.advance(site, scratch, limit),
         }?;
         if is_done {
+            let was_compared = matches!(self.task, Task::Saving { .. });
             self.end_task(site.storage);
+            if let (Step::SetAside { file }, true) = (*step, was_compared) {
+                set_aside(site, self.copies.of_file(&file), &self.fences)?;
+            }
         }
         Ok(is_done)
     }
@@ -230,6 +234,10 @@ impl<S: Storage> Applying<S> {
             }
             Step::SaveResidue { segment, .. } => self.begin_saving(site, &FileName::log(segment)),
             Step::SaveIndex { segment, .. } => self.begin_saving(site, &FileName::index(segment)),
+            // Only the second of two copies goes, once it is known to be one.
+            Step::SetAside { file } if matches!(self.copies.of_file(&file).place, Place::Found(_)) => {
+                self.begin_saving(site, &file)
+            }
             Step::StageRun { segment, prefix, position, length, mark } => {
                 let place = RunPlace { segment, prefix, position, length, mark };
                 Carrying::start(site, place).map(|task| Task::Carrying(Box::new(task)))
@@ -254,7 +262,10 @@ impl<S: Storage> Applying<S> {
     fn begin_saving(&mut self, site: Site<'_, S>, file: &Name) -> Result<Task<S>, StorageError> {
         let copy = *self.copies.of_file(file);
         match copy.place {
-            Place::Found(_) => Ok(Task::None),
+            Place::Found(fence) => {
+                let task = Saving::again(site, &copy, self.fences.get(fence))?;
+                Ok(Task::Saving { task, fence })
+            }
             Place::Assigned(fence) => {
                 let task = Saving::start(site, &copy, self.fences.get(fence))?;
                 Ok(Task::Saving { task, fence })

@@ -82,7 +82,10 @@ impl<S: Storage> SettingAside<S> {
                             let task = Saving::start(site, &copy, self.fences.get(fence))?;
                             Phase::Saving { task, fence }
                         }
-                        Place::Found(_) => Phase::Telling,
+                        Place::Found(fence) => {
+                            let task = Saving::again(site, &copy, self.fences.get(fence))?;
+                            Phase::Saving { task, fence }
+                        }
                         Place::Missing | Place::Spared => unreachable!("a search places every copy"),
                     };
                 }

@@ -2,14 +2,16 @@
 //!
 //! Promises: a copy has its name only once it is durable, was read back, equals a second read of its
 //! source, and both have the checksum that observation saw: three reads agree before anything is cut (N12,
-//! N13). Leaves out: making the name durable, which one sync of the fence does for all.
+//! N13). A copy that an earlier start has left counts as this one only once it equals a second read of the source, too:
+//! one wrong read may have shown just what was set aside then. Leaves out: making the name durable, which one sync of the
+//! fence does for all.
 
 use super::copies::Copy;
 use super::fence::Fence;
 use super::range::{PAGE_BYTES, Range, slice_bytes};
 use super::site::{Site, changed};
 use crate::format::{CopyName, Hasher};
-use crate::storage::{Call, Name, Storage, StorageError, exact};
+use crate::storage::{Access, Call, Name, Storage, StorageError, exact};
 
 /// How far a copy is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub(super) struct Saving<S: Storage> {
     file: Name,
     source: Range<S>,
     target: S::File,
+    /// Whether the copy has its name already.
+    is_named: bool,
     pass: Pass,
     hasher: Hasher,
 }
@@ -45,7 +49,33 @@ impl<S: Storage> Saving<S> {
                 file: copy.file,
                 source,
                 target,
+                is_named: false,
                 pass: Pass::Copying,
+                hasher: Hasher::new(),
+            }),
+            Err(error) => {
+                source.close(site.storage);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens the source and the copy that is there already, to compare the two.
+    pub(super) fn again(site: Site<'_, S>, copy: &Copy, fence: &Fence<S>) -> Result<Self, StorageError> {
+        let name = copy.expect_name();
+        let directory = &site.partition.directory;
+        let source = Range::open(site, directory, &copy.file, name.position(), Some(name.length()))?;
+        let opened = exact::uninterrupted(|| site.storage.drop_cache(&source.file))
+            .and_then(|()| site.open(&fence.directory, &name.name(), Access::Read));
+        match opened {
+            Ok(target) => Ok(Self {
+                copy: name,
+                staging: name.name(),
+                file: copy.file,
+                source,
+                target,
+                is_named: true,
+                pass: Pass::Comparing,
                 hasher: Hasher::new(),
             }),
             Err(error) => {
@@ -119,6 +149,9 @@ impl<S: Storage> Saving<S> {
             return Ok(false);
         }
         self.check_checksum()?;
+        if self.is_named {
+            return Ok(true);
+        }
         site.rename((&fence.directory, &self.staging), (&fence.directory, &self.copy.name()))?;
         Ok(true)
     }

@@ -80,6 +80,15 @@ impl SimDisk {
         self.disk.borrow().is_durable(directory, name.as_bytes(), range)
     }
 
+    /// The length that a crash leaves of a file that is longer, where nothing is on its way that would make it so: a sync
+    /// that failed has dropped that, and no later one brings it back (FAULT_MODEL 2.6, XFS).
+    pub fn dropped_length(&self, directory: DirectoryId, name: &Name) -> Option<u64> {
+        let disk = self.disk.borrow();
+        let Some(Node::File(id)) = disk.entry(directory, name.as_bytes(), View::Visible) else { return None };
+        let file = disk.state.file(id);
+        (file.pending.is_empty() && file.durable_length < file.length).then_some(file.durable_length)
+    }
+
     /// The same of all of a file: no crash state has it longer, either.
     ///
     /// # Errors

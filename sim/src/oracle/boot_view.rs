@@ -87,7 +87,7 @@ impl BootView<'_> {
     }
 
     /// Whether the core was shown a log that verifies to the end of what lies there.
-    fn is_shown_whole(&self, segment: SegmentStart) -> bool {
+    pub fn is_shown_whole(&self, segment: SegmentStart) -> bool {
         let length = self
             .before
             .and_then(|before| bytes_of(&before.directory, &FileName::log(segment)))

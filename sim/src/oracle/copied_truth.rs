@@ -14,6 +14,7 @@ impl Truth {
         let mut copy = Self::default();
         copy.reset(lying.first().map_or(source.floor, |first| first.segment.offset()));
         copy.has_ledger = self.has_ledger;
+        copy.may_go_on_at(self.goes_on_at_most().max(source.goes_on_at_most()));
         for batch in lying {
             let is_it = |write: &&Write| write.base == batch.base && source.bytes_of(write) == batch.bytes;
             let found = source.writes().iter().rev().find(is_it);

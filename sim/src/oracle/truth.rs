@@ -101,6 +101,8 @@ pub struct Truth {
     pub damages: Damages,
     /// Batches served that could not be told from ones written here.
     pub indistinguishable: u32,
+    /// One behind the last offset that may be on record on the disk: a call that writes had it, or a start went on there.
+    on_its_way: Offset,
 }
 
 impl Truth {
@@ -116,6 +118,7 @@ impl Truth {
         self.strangers.clear();
         self.damages.clear();
         self.indistinguishable = 0;
+        self.on_its_way = first;
     }
 
     /// Lets go of the room that only large worlds needed.
@@ -190,6 +193,25 @@ impl Truth {
         for write in &mut self.writes {
             write.is_marked |= write.is_promised && write.life != Life::Lost && write.next <= next;
         }
+    }
+
+    /// Notes that a call is about to write what is buffered: whatever comes of it, its offsets may be on record.
+    pub fn try_flush(&mut self) {
+        let next = self.writes.iter().map(|write| write.next).max();
+        self.on_its_way = self.on_its_way.max(next.unwrap_or(self.on_its_way));
+    }
+
+    /// Notes that offsets below `next` may be on record: a start was right to go on there, whether or not it came to
+    /// serve anything, or a superblock was laid that says so.
+    pub fn may_go_on_at(&mut self, next: Offset) {
+        self.on_its_way = self.on_its_way.max(next);
+    }
+
+    /// The highest offset that a start may go on at: nothing behind it was ever on its way to the disk.
+    pub fn goes_on_at_most(&self) -> Offset {
+        let written = self.writes.iter().filter(|write| write.life != Life::Buffered);
+        let written = written.map(|write| write.next).max();
+        self.on_its_way.max(self.promised_next).max(self.floor).max(written.unwrap_or(self.floor))
     }
 
     /// Every batch ever written, in order.

@@ -19,6 +19,7 @@ use super::twin;
 use super::variant::{self, Variant};
 use super::varied::{CallTold, Change, Guise, Varied};
 use crate::disk::{Disturbance, Event, Injection, Snapshot, SurvivorChoice, keep_small};
+use crate::oracle::boot_view::BootView;
 use crate::oracle::invariants::{
     SecondRun, check_adopted, check_interrupted, check_more_damage, check_recover_twice, check_same_verdict,
     check_twin, is_known_throughout,
@@ -394,8 +395,14 @@ impl Again<'_> {
             bytes_read: bytes_read(&self.moments.calls),
             ..self.circumstances
         };
-        let view = circumstances.view(&self.node.slots[self.index], again);
-        judge::judge(&view, self.meter)
+        let slot = &self.node.slots[self.index];
+        let view = circumstances.view(slot, again);
+        // What the start itself may not have come to: how far a retention came that failed.
+        let mut truth = slot.truth.is_floor_doubtful.then(|| slot.truth.clone());
+        if let (Some(truth), Some(first)) = (&mut truth, again.facts.segments.first()) {
+            truth.learn_floor(first.start.offset());
+        }
+        judge::judge(&BootView { truth: truth.as_ref().unwrap_or(&slot.truth), ..view }, self.meter)
     }
 }
 

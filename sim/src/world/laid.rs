@@ -192,6 +192,10 @@ impl Again<'_> {
         let disk = &self.node.disk;
         let ledger = look::file(disk, &self.slot().components, &FileName::ledger())?;
         let bytes = disk.contents_of(ledger, View::Visible);
+        // Where the cache hides damage to the medium, a shorter file would bring back what was there before it.
+        if bytes != disk.contents_of(ledger, View::Durable) {
+            return None;
+        }
         let record = bytes.chunks(LEDGER_RECORD_BYTES).next_back()?;
         let zeros = record.iter().rev().take_while(|byte| **byte == 0).count();
         if zeros == 0 || zeros == record.len() {

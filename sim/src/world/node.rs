@@ -54,6 +54,9 @@ impl Slot {
     pub(super) fn telling(header: PartitionHeader, mut truth: Truth) -> Self {
         truth.reset(header.first_offset);
         truth.has_ledger = header.ledger;
+        if let Some(frontier) = header.superblock_frontier {
+            truth.may_go_on_at(frontier);
+        }
         Self {
             header,
             components: partition_components(header.namespace),

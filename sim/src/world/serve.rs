@@ -79,6 +79,7 @@ impl Appending<'_> {
 /// Flushes what is buffered.
 pub(super) fn flush(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> Answer {
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
+    slot.truth.try_flush();
     let flushed = writer.flush(disk);
     acknowledged(slot, flushed, disk, recorder)
 }
@@ -86,6 +87,7 @@ pub(super) fn flush(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) ->
 /// Makes everything acknowledged durable.
 pub(super) fn checkpoint(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> Answer {
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
+    slot.truth.try_flush();
     match writer.checkpoint(disk) {
         Ok(()) => {
             promise_all(slot);
@@ -100,6 +102,7 @@ pub(super) fn roll(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
     let last = |writer: &Writer<SimDisk>| writer.chain().segments().last().map(|segment| segment.start);
     let before = last(writer);
+    slot.truth.try_flush();
     let rolled = writer.roll(disk);
     let is_sealed = last(writer) != before;
     // A roll flushes first. If it fails behind that, what it flushed is there for readers all the same.
@@ -118,6 +121,7 @@ pub(super) fn roll(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
 /// Deletes the segments that lie wholly below an offset.
 pub(super) fn retain(disk: &SimDisk, slot: &mut Slot, retain: &Retain, recorder: &mut Recorder) -> Answer {
     let Service::Serving(writer) = &mut slot.service else { return refused(slot) };
+    slot.truth.try_flush();
     slot.truth.try_retain(retain.below);
     let retained = writer.retain(disk, retain.below);
     // Even a deletion that failed half-way has moved the floor, which comes first.
@@ -139,6 +143,7 @@ pub(super) fn stop(disk: &SimDisk, slot: &mut Slot, recorder: &mut Recorder) -> 
     let Service::Serving(mut writer) = std::mem::replace(&mut slot.service, Service::Down) else {
         return Answer::Missed;
     };
+    slot.truth.try_flush();
     let stopped = writer.stop(disk);
     let answer = acknowledged(slot, stopped, disk, recorder);
     if answer == Answer::Done {

@@ -15,9 +15,11 @@ use super::report::Failure;
 use super::run::World;
 use super::serve::Answer;
 use super::struck::Struck;
-use crate::disk::{Disturbance, Event as DiskEvent, Exposed, Injection, SimDisk};
+use crate::disk::{Disturbance, Event as DiskEvent, Exposed, Injection, SimDisk, View};
 use crate::oracle::boot_view::BootView;
+use crate::oracle::damage::Place;
 use crate::oracle::invariants::adopted_strangers;
+use crate::oracle::served_log::Lying;
 use crate::oracle::{Content, PartitionImage, judge};
 use crate::run::tally::Tally;
 
@@ -86,6 +88,7 @@ impl World<'_> {
         if let Some(first) = boot.facts.segments.first() {
             self.node.slots[index].truth.learn_floor(first.start.offset());
         }
+        self.note_dropped_lengths(index);
         let circumstances = self.circumstances();
         judge::count(&boot.facts, &boot.verdict, circumstances.sees_truth, tally);
         let view = circumstances.view(&self.node.slots[index], boot);
@@ -104,7 +107,18 @@ impl World<'_> {
         self.meter.enter(before);
         self.fail_start(index, boot, found);
         let slot = &mut self.node.slots[index];
-        let lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
+        if let Some(next) = boot.verdict.next_offset {
+            slot.truth.may_go_on_at(next);
+        }
+        let mut lying = judge::lying(&boot.after.directory, &boot.facts, &boot.verdict);
+        if !circumstances.sees_truth {
+            // It was shown something else, and serves nothing that goes on behind its own end.
+            lying.retain(|batch| boot.verdict.next_offset.is_none_or(|next| batch.next <= next));
+            if boot.is_serving() && !is_as_shown(boot, &lying) {
+                // What it put on record is of what it was shown, and contradicts what lies here from now on.
+                slot.truth.damages.add(Place::Anywhere);
+            }
+        }
         if boot.is_serving() {
             // Nobody found a batch whole that was shown wrongly twice.
             let before = boot.before.as_ref().filter(|_| circumstances.lies_at_most_once);
@@ -115,6 +129,21 @@ impl World<'_> {
                 let segments: Vec<SegmentStart> =
                     boot.facts.segments.iter().map(|segment| segment.start).collect();
                 end_damage(&self.node.disk, slot, &boot.after, &segments);
+            }
+        }
+    }
+
+    /// What a sync that failed has dropped of a log's length is lost with the power, whatever syncs say that come later, and
+    /// reads show it until then: to whoever starts a partition it is damage (FAULT_MODEL 2.6, XFS).
+    fn note_dropped_lengths(&mut self, index: usize) {
+        let Node { disk, slots, .. } = &mut self.node;
+        let slot = &mut slots[index];
+        let Some(directory) = look::directory(disk, &slot.components) else { return };
+        for (file, _) in disk.entries(directory, View::Visible) {
+            if let (FileName::Log(_), Some(length)) =
+                (FileName::classify(&file), disk.dropped_length(directory, &file))
+            {
+                slot.truth.damages.add(Place::Bytes { file, range: length..u64::MAX });
             }
         }
     }
@@ -221,6 +250,14 @@ impl Circumstances {
             truth: &slot.truth,
         }
     }
+}
+
+/// Whether what lies in each segment ends where the start was shown that it ends.
+fn is_as_shown(boot: &Boot, lying: &[Lying<'_>]) -> bool {
+    boot.facts.segments.iter().all(|facts| {
+        let last = lying.iter().rfind(|batch| batch.segment == facts.start);
+        last.map_or(facts.start.offset(), |batch| batch.next) == facts.proven.next_offset
+    })
 }
 
 /// Bytes that calls read.

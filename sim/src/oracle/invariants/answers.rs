@@ -75,6 +75,7 @@ fn check_batch(view: &AnswerView<'_>, batch: &Answered<'_>, goes_on: bool) -> Op
         Some(write) if is_same && is_acknowledged(write) => return None,
         Some(_) if is_same => Value::Code("not acknowledged"),
         Some(_) | None if is_due && is_indistinguishable(view, batch) => return None,
+        Some(_) | None if !view.sees_truth && is_shown_again(view, batch) => return None,
         Some(_) => Value::Code("another"),
         None => Value::Code("one that nobody wrote"),
     };
@@ -87,8 +88,22 @@ fn is_indistinguishable(view: &AnswerView<'_>, batch: &Answered<'_>) -> bool {
         && is_whole_batch(batch.bytes, view.partition_id, (batch.base, batch.next))
 }
 
+/// Whether a start was shown this batch when it did not lie there: then it counts as served, and another wrong read may
+/// show it again.
+fn is_shown_again(view: &AnswerView<'_>, batch: &Answered<'_>) -> bool {
+    let was_misshown =
+        |write: &&Write| write.life == Life::Lost && write.is_lost_unseen && write.base == batch.base;
+    view.truth.writes().iter().filter(was_misshown).any(|write| view.truth.bytes_of(write) == batch.bytes)
+}
+
 fn check_damaged(view: &AnswerView<'_>, first: Offset) -> Option<Violation> {
     let holds = |write: &&Write| is_acknowledged(write) && write.base <= first && first < write.next;
+    // A start that was shown it whole, when it was not, went on behind it.
+    let was_misshown = |write: &&Write| write.life == Life::Lost && write.is_lost_unseen;
+    let mut lost = view.truth.writes().iter().filter(was_misshown);
+    if lost.any(|write| write.base <= first && first < write.next) {
+        return None;
+    }
     let is_promised = view.truth.writes().iter().rev().find(holds).is_some_and(|write| write.is_promised);
     if !view.truth.damages.is_empty() || !view.sees_truth || (view.has_sync_failed && !is_promised) {
         return None;

@@ -8,6 +8,7 @@ mod adopted_survives;
 mod alone;
 mod answers;
 mod baited;
+mod copying;
 mod failed_sync;
 mod index_agrees;
 mod installed;
@@ -19,6 +20,8 @@ mod lying;
 mod more_damage;
 mod nonzero_bytes;
 mod not_served;
+mod not_skipped;
+mod own_error;
 mod own_offsets;
 mod promise_durable;
 mod promises_kept;
@@ -41,6 +44,7 @@ pub use adopted_survives::check_adopted;
 pub use alone::{Alone, check_alone_alike, check_bytes_alike};
 pub use answers::check_answer;
 pub use baited::check_baited;
+pub use copying::{Given, Held, check_begun, check_came, check_newest};
 pub use failed_sync::{
     FailedSync, check_after_failed_sync, check_call_of_failed_sync, check_ledger_behind_failed_sync,
     failed_sync,
@@ -54,6 +58,8 @@ pub use lying::check_lying;
 pub use more_damage::{check_more_damage, is_known_throughout};
 pub use nonzero_bytes::check_nonzero_bytes;
 pub use not_served::{check_inserted, check_not_adopted, check_success};
+pub use not_skipped::check_not_skipped;
+pub use own_error::{check_given_up, check_own_error};
 pub use own_offsets::check_own_offsets;
 pub use promise_durable::check_promise_durable;
 pub use promises_kept::{check_kept, check_promises};

@@ -39,6 +39,13 @@ impl Heard {
         Some(Position::new(mark.position))
     }
 
+    /// Where a segment was closed.
+    pub fn sealed(&self, segment: SegmentStart) -> Option<Position> {
+        let seals = &self.0.as_ref()?.seals;
+        let newest = seals.iter().rfind(|seal| seal.segment == segment.get())?;
+        Some(Position::new(newest.length))
+    }
+
     /// Whether records explain that just the offsets from `first` to before `next` are missing.
     pub fn explains_gap(&self, first: Offset, next: Offset) -> bool {
         self.0.as_ref().is_some_and(|testimony| testimony.explains_gap(first.get(), next.get()))

@@ -17,6 +17,15 @@ impl Reference {
         segments.any(|segment| segment.batches > 0 || segment.survivors_next_offset.is_some())
     }
 
+    /// Whether whoever looks finds all that verifies here: no budget for looking can run out, and no log contradicts its
+    /// marks, so that where its prefix ends is not open.
+    pub fn is_all_found(&self) -> bool {
+        let is_plain = |findings: &super::Findings| {
+            findings.segments.iter().all(|segment| !segment.has_bait && segment.stop != Stop::Conflict)
+        };
+        self.findings.as_ref().is_some_and(is_plain)
+    }
+
     /// Offsets of what verifies behind damage, whoever wrote it: the first of each batch, and one behind its last.
     pub fn survivors(&self) -> impl Iterator<Item = (Offset, Offset)> {
         let segments = self.findings.iter().flat_map(|findings| &findings.segments);

@@ -78,6 +78,7 @@ impl Draft<'_> {
                 nodes[node].has_page_cache = self.has_page_cache;
             }
         }
+        self.end_of_hosts(&nodes);
         self.node = NodeId(0);
     }
 

@@ -9,7 +9,7 @@
 //! this world has), `book` (what has been written so far), then `workload`, `crashes`, `faults`, `errors`,
 //! `host` and `rare`, each drawing from its own stream; `ordeals` for worlds without hosts, `hosted`, `stories`, `copies`
 //! and `wire` for worlds with hosts, `image` for worlds that start with a real directory; `motifs` for chains of steps, which
-//! are in `cuts`, `hardships` and `replicas`.
+//! are in `cuts`, `hardships`, `replicas` and `replaced`.
 
 mod book;
 mod copies;
@@ -27,6 +27,7 @@ pub mod knobs;
 mod motifs;
 mod ordeals;
 mod rare;
+mod replaced;
 mod replicas;
 mod shape;
 mod stories;
@@ -43,7 +44,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 9;
+pub const GENERATOR: u32 = 10;
 
 /// The schedule that a tape spells.
 ///

@@ -3,7 +3,7 @@
 //! Promises: which of them befalls a world comes from a stream of its own, so that a world that none befalls is as it
 //! would be without this file; each draws its sizes, its places and its crashes anew; one takes no more downs than there
 //! are left. Leaves out: the chains of one node without a host (`cuts`), those of a node with one (`hardships`), and
-//! those of several nodes together (`replicas`).
+//! those of several nodes together (`replicas`, `replaced`).
 
 use recovery_core::storage::Call;
 use recovery_core::units::Durability;
@@ -13,7 +13,7 @@ use super::hosted::NodeBook;
 use super::workload::narrow;
 use crate::schedule::crash::{CallPoint, Crash, CrashInside, Survival, Survivors};
 use crate::schedule::fault::{Fault, FaultInside};
-use crate::schedule::step::{Action, Append, BatchId, Interruption, NodeId};
+use crate::schedule::step::{Action, Append, BatchId, Interruption, LinkState, NodeId};
 use crate::schedule::tape::Stream;
 use crate::schedule::world::{Filesystem, Regime};
 
@@ -26,9 +26,13 @@ const SHARE: u32 = 120;
 /// The same on the filesystem that keeps no order.
 const UNORDERED_SHARE: u32 = 450;
 /// How many of 1000 worlds with hosts begin with one.
-const HOST_BIRTH_SHARE: u32 = 300;
+const HOST_BIRTH_SHARE: u32 = 420;
 /// How many of 1000 steps of a node with a host are one.
-const HOST_SHARE: u32 = 15;
+const HOST_SHARE: u32 = 20;
+/// How many of 1000 worlds of several nodes end with a power loss everywhere.
+const END_SHARE: u32 = 40;
+/// The same on the filesystem that keeps no order.
+const UNORDERED_END_SHARE: u32 = 300;
 
 /// What befalls a node without a host.
 #[derive(Clone, Copy)]
@@ -51,6 +55,9 @@ enum Hosted {
     Waiting,
     Shorter,
     Stranger,
+    WayAgain,
+    FenceUnnamed,
+    Outlived,
 }
 
 impl Draft<'_> {
@@ -114,6 +121,26 @@ impl Draft<'_> {
         }
     }
 
+    /// Perhaps a world of several nodes ends with a power loss on all of them: what comes of it is seen when they settle.
+    pub(super) fn end_of_hosts(&mut self, nodes: &[NodeBook]) {
+        let is_unordered = self.world.filesystem == Filesystem::Adversarial;
+        let share = if is_unordered { UNORDERED_END_SHARE } else { END_SHARE };
+        if self.world.nodes == 1 || !self.tape.chance(STREAM, share) {
+            return;
+        }
+        let at = self.pick_partition(STREAM);
+        let all: Vec<NodeId> = (0..self.world.nodes).map(NodeId).collect();
+        for node in &all {
+            self.node = *node;
+            if !nodes[usize::from(node.0)].is_up {
+                self.push(Action::Start);
+            }
+            self.push(Action::Link(LinkState::Up));
+        }
+        self.node = self.tape.pick(STREAM, &all);
+        let _is_apart = self.fail_everywhere(at, &all);
+    }
+
     /// One of the motifs of hosts. Behind it the node is up.
     fn drawn_motif(&mut self, nodes: &[NodeBook]) {
         let at = self.pick_partition(STREAM);
@@ -134,6 +161,9 @@ impl Draft<'_> {
             (2 * replicas, Hosted::Waiting),
             (4 * replicas, Hosted::Shorter),
             (4 * has_peers * has_superblock, Hosted::Stranger),
+            (3 * replicas, Hosted::WayAgain),
+            (3 * replicas, Hosted::FenceUnnamed),
+            (3 * replicas, Hosted::Outlived),
         ];
         let motif = self.tape.weighted(STREAM, &motifs);
         let peer = if peers.is_empty() { self.node } else { self.tape.pick(STREAM, &peers) };
@@ -147,6 +177,9 @@ impl Draft<'_> {
             Hosted::Waiting => self.ask_one_that_waits(at, peer),
             Hosted::Shorter => self.ask_one_that_is_behind(at, peer),
             Hosted::Stranger => self.come_from_another_cluster(at, peer),
+            Hosted::WayAgain => self.make_way_again(at, peer),
+            Hosted::FenceUnnamed => self.damage_what_names_the_fence(at, peer),
+            Hosted::Outlived => self.outlive_the_loss(at, peer),
         }
     }
 

@@ -29,28 +29,10 @@ const PLACING: (u64, u64) = (9, 14);
 impl Draft<'_> {
     /// Power fails on every node while batches are not synced, and each keeps all of them but a sector or two.
     pub(super) fn leave_holes(&mut self, at: usize, nodes: &[NodeBook]) {
-        let (at, here) = (self.buffered(at), self.node);
-        let payload = narrow(self.tape.range(STREAM, HOLED_BYTES.0, HOLED_BYTES.1));
-        let count = narrow(self.tape.range(STREAM, 3, 5));
-        let put = self.put_some(at, count, payload);
-        self.flush_all(at);
+        let here = self.node;
         let up: Vec<NodeId> =
             (0..self.world.nodes).map(NodeId).filter(|node| nodes[usize::from(node.0)].is_up).collect();
-        let is_apart = self.tape.chance(STREAM, 500);
-        if is_apart {
-            // One of them goes further than the others hear of.
-            self.set_links(&up, here, LinkState::Down);
-            let more = narrow(self.tape.range(STREAM, 1, 2));
-            self.put_some(at, more, payload);
-            self.flush_all(at);
-        }
-        let sectors = (u64::from(put) * batch_bytes(1, payload)).div_ceil(SECTOR_BYTES).clamp(2, 40);
-        let common = self.tape.range(STREAM, 0, sectors - 1);
-        for node in &up {
-            self.node = *node;
-            let crash = self.crash_with_a_hole(at, common, sectors);
-            self.crash_now(crash);
-        }
+        let is_apart = self.fail_everywhere(at, &up);
         for node in &up {
             self.node = *node;
             self.push(Action::Start);
@@ -59,6 +41,32 @@ impl Draft<'_> {
             self.set_links(&up, here, LinkState::Up);
         }
         self.node = here;
+    }
+
+    /// The same on nodes that are up, and stay down behind it; whether one of them went further than the others heard of.
+    pub(super) fn fail_everywhere(&mut self, at: usize, up: &[NodeId]) -> bool {
+        let (at, here) = (self.buffered(at), self.node);
+        let payload = narrow(self.tape.range(STREAM, HOLED_BYTES.0, HOLED_BYTES.1));
+        let count = narrow(self.tape.range(STREAM, 3, 5));
+        let put = self.put_some(at, count, payload);
+        self.flush_all(at);
+        let is_apart = self.tape.chance(STREAM, 500);
+        if is_apart {
+            // One of them goes further than the others hear of.
+            self.set_links(up, here, LinkState::Down);
+            let more = narrow(self.tape.range(STREAM, 1, 2));
+            self.put_some(at, more, payload);
+            self.flush_all(at);
+        }
+        let sectors = (u64::from(put) * batch_bytes(1, payload)).div_ceil(SECTOR_BYTES).clamp(2, 40);
+        let common = self.tape.range(STREAM, 0, sectors - 1);
+        for node in up {
+            self.node = *node;
+            let crash = self.crash_with_a_hole(at, common, sectors);
+            self.crash_now(crash);
+        }
+        self.node = here;
+        is_apart
     }
 
     /// Sets the links of all of them but one.

@@ -3,6 +3,7 @@
 
 use recovery_core::decide::{Action, Disposition, Verdict};
 use recovery_core::format::FileName;
+use recovery_core::host::UNREADABLE_TRIES;
 use recovery_core::observe::{Evidence, PartitionFacts, Unavailable};
 use recovery_core::plan::{Plan, Step};
 use recovery_core::storage::Name;
@@ -16,7 +17,7 @@ use super::making::{
 use crate::disk::Exposed;
 use crate::oracle::damage::{Damages, Place};
 use crate::oracle::invariants::{
-    Expected, check_adopted, check_baited, check_indexes, check_interrupted, check_misread,
+    Expected, check_adopted, check_baited, check_given_up, check_indexes, check_interrupted, check_misread,
     check_more_damage, check_probing, check_same_record, check_same_verdict, check_twin, check_work,
     check_wrong_word,
 };
@@ -229,6 +230,9 @@ pub(super) fn wrong_word() -> Result<String, String> {
 }
 
 pub(super) fn damaged_sibling() -> Result<String, String> {
+    // And one error is not enough to give up what lies there.
+    let last = UNREADABLE_TRIES - 1;
+    judge(Check::I21, [check_given_up(0), check_given_up(last - 1)], [check_given_up(last)])?;
     alike(Check::I21)
 }
 

@@ -4,7 +4,10 @@ use recovery_core::units::{Offset, SegmentStart};
 
 use super::judge;
 use crate::oracle::damage::Damages;
-use crate::oracle::invariants::{Excuses, Offered, Place, Said, check_installed, check_said, check_taken};
+use crate::oracle::invariants::{
+    Excuses, Given, Held, Offered, Place, Said, check_begun, check_came, check_installed, check_newest,
+    check_said, check_taken,
+};
 use crate::oracle::served_log::Lying;
 use crate::oracle::truth::{Life, Truth};
 use crate::oracle::{Check, Violation};
@@ -36,6 +39,13 @@ pub(super) fn installed() -> Result<String, String> {
     let copy = |batches: &[Lying<'_>]| -> Option<Violation> {
         check_installed(&own, &Offered { truth: &source, damages: &damages }, batches, |_| true)
     };
+    let begun = |held: &[(u64, u64)]| {
+        let runs = |runs: &[(u64, u64)]| -> Vec<(Offset, Offset)> {
+            runs.iter().map(|(first, next)| (Offset::new(*first), Offset::new(*next))).collect()
+        };
+        let held = Held { runs: runs(held), marked_next: Offset::new(2) };
+        check_begun(&held, &Given { floor: Offset::ZERO, runs: runs(&[(0, 2)]), next: Offset::new(2) })
+    };
     let (first, second) = (lying(0, BATCHES[0]), lying(1, BATCHES[1]));
     judge(
         Check::I19,
@@ -44,8 +54,17 @@ pub(super) fn installed() -> Result<String, String> {
             copy(&[first, lying(1, BATCHES[2])]),
             copy(&[first, second, lying(2, BATCHES[2])]),
             check_taken(false, "refused"),
+            begun(&[(0, 3)]),
+            check_came(true, "not-as-offered"),
+            check_newest(false),
         ],
-        [copy(&[first, second]), check_taken(true, "served")],
+        [
+            copy(&[first, second]),
+            check_taken(true, "served"),
+            begun(&[(0, 2)]),
+            check_came(false, "not-as-offered"),
+            check_newest(true),
+        ],
     )
 }
 

@@ -5,16 +5,19 @@
 use recovery_core::decide::{Action, Disposition};
 use recovery_core::format::{ChainHash, LedgerKind, LedgerRecord, Mark, stamp};
 use recovery_core::observe::{SegmentFacts, StopDetail, Unavailable};
+use recovery_core::storage::{Call, Errno, StorageError};
 use recovery_core::units::{Durability, Incarnation, Length, Offset, PartitionId, Position, SegmentStart};
 
 use super::judge;
 use super::making::{
     NAMESPACE, ONE, PROVEN, SEGMENT, Start, batch, batch_at, batches, cut, cutting, facts, file, log,
-    partition, refused, truth, verdict,
+    partition, refused, served, truth, verdict,
 };
 use crate::oracle::answer::{Answer, AnswerView, Answered};
 use crate::oracle::damage::Place;
-use crate::oracle::invariants::{check_answer, check_ends, check_promises, check_served, steps_max};
+use crate::oracle::invariants::{
+    check_answer, check_ends, check_not_skipped, check_own_error, check_promises, check_served, steps_max,
+};
 use crate::oracle::judge::judge as judge_start;
 use crate::oracle::truth::{Life, Truth};
 use crate::oracle::{Check, Violation};
@@ -193,9 +196,18 @@ pub(super) fn gaps() -> Result<String, String> {
     };
     let (first, second) = (batch(0), batch(1));
     let both = Answer::Batches(vec![answered(&first, 0), answered(&second, 1)]);
+    // The third batch was given its offset, and no call began to write it, or one did.
+    let goes_on_behind = |was_tried: bool| {
+        let mut start = Start { verdict: served(3), ..kept(2, 2) };
+        if was_tried {
+            start.truth.try_flush();
+        }
+        start.look(check_not_skipped)
+    };
     judge(
         Check::I07,
         [
+            goes_on_behind(false),
             of(&[0, 2]),
             of(&[0, 1, 1]),
             recorded(None),
@@ -204,6 +216,7 @@ pub(super) fn gaps() -> Result<String, String> {
             told(0, &Answer::Batches(Vec::new()), &truth()),
         ],
         [
+            goes_on_behind(true),
             of(&[0, 1, 2]),
             recorded(Some(2)),
             told(0, &both, &truth()),
@@ -237,10 +250,20 @@ pub(super) fn errors() -> Result<String, String> {
     let image = partition(&batches(3));
     let most = steps_max(&image);
     let takes = |steps| check_ends(&image, steps);
+    let tells = |errno, failed: &[Errno]| {
+        let error = StorageError { call: Call::Rename, file: log(), errno };
+        check_own_error(&error, failed.iter().copied())
+    };
     judge(
         Check::I20,
-        [unavailable(true), told(0, &Answer::Failed, &truth()), takes(most + 1)],
-        [unavailable(false), told(0, &answer, &truth()), takes(most)],
+        [
+            unavailable(true),
+            told(0, &Answer::Failed, &truth()),
+            takes(most + 1),
+            tells(Errno::STALE, &[Errno::IO]),
+            tells(Errno::EXISTS, &[Errno::EXISTS]),
+        ],
+        [unavailable(false), told(0, &answer, &truth()), takes(most), tells(Errno::IO, &[Errno::IO])],
     )
 }
 

@@ -46,6 +46,7 @@ impl HostWorld<'_> {
         } else if self.members[m].extras[index].accepting.is_some() {
             self.adopt_rest(m, index, &lying);
         } else {
+            self.check_newest(m, index, directory);
             self.adopt_own(m, index, sight, (&lying, is_whole), &after, tally);
         }
         let extra = &mut self.members[m].extras[index];
@@ -59,6 +60,7 @@ impl HostWorld<'_> {
             end_damage(&node.disk, slot, &after, &segments);
         }
         self.check_next_offset(m, index, next_offset, marked);
+        self.members[m].node.slots[index].truth.may_go_on_at(next_offset);
     }
 
     /// A start came to no end in which a sync had failed, and what the cache held of the ledger may have gone with that.

@@ -123,6 +123,7 @@ impl HostWorld<'_> {
         let slot = &mut member.node.slots[index];
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
         let host = member.host.as_mut().expect("the node is up");
+        slot.truth.try_flush();
         let flushed = host.flush(&member.node.disk, namespace);
         self.answers.push((index, flushed.is_ok()));
         let violation = check_success(is_served, flushed.is_ok());
@@ -146,6 +147,7 @@ impl HostWorld<'_> {
         let slot = &mut member.node.slots[index];
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
         let host = member.host.as_mut().expect("the node is up");
+        slot.truth.try_flush();
         let rolled = host.roll(&member.node.disk, namespace);
         // A roll flushes first. If it fails behind that, what it flushed is there for readers all the same.
         let readable = host.writer(namespace).and_then(|writer| writer.chain().next_offset());
@@ -179,6 +181,7 @@ impl HostWorld<'_> {
         let slot = &mut member.node.slots[index];
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
         let host = member.host.as_mut().expect("the node is up");
+        slot.truth.try_flush();
         let done = host.checkpoint(&member.node.disk, namespace);
         self.answers.push((index, done.is_ok()));
         let violation = check_success(is_served, done.is_ok());
@@ -203,6 +206,7 @@ impl HostWorld<'_> {
         if is_served {
             slot.truth.try_retain(retain.below);
         }
+        slot.truth.try_flush();
         let done = host.retain(&member.node.disk, namespace, retain.below);
         // Even a deletion that failed half-way has moved the floor, which comes first.
         let chain = host.writer(namespace).map(Writer::chain);

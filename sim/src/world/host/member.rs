@@ -8,6 +8,7 @@ use recovery_core::wal::Key;
 use super::cluster::{Cluster, SLOW_STEPS};
 use crate::disk::{DirectoryId, SimDisk};
 use crate::oracle::damage::Damages;
+use crate::oracle::invariants::Held;
 use crate::oracle::truth::Truth;
 use crate::schedule::{LinkState, NodeId};
 use crate::world::look::OWN_SUPERBLOCK;
@@ -36,6 +37,8 @@ pub(super) struct Extra {
     pub(super) tries: u8,
     /// The directory that was last served of this life.
     pub(super) served_from: Option<DirectoryId>,
+    /// What was here when it began to wait for peers.
+    pub(super) held: Held,
     /// Whether a fault of any kind was done to it, if only to an index.
     pub(super) had_fault: bool,
     /// Whether damage that no crash explains has hit this life of it at any time.

@@ -8,7 +8,7 @@
 //!
 //! In reading order: [`run`] (a schedule from its first step to its last), [`cluster`] and [`member`] (what nodes
 //! agree on, and what lives on one), [`act`], [`start`], [`client`], [`follow`], [`transfer`] and [`loss`] (what is
-//! asked of them, in [`slices`]), [`sight`], [`adopt`], [`dark`], [`failed_sync`], [`told`] and [`replica`] (what the
+//! asked of them, in [`slices`]), [`sight`], [`adopt`], [`dark`], [`failed_sync`], [`told`], [`holding`] and [`replica`] (what the
 //! oracle is shown).
 
 mod act;
@@ -20,6 +20,7 @@ mod dark;
 mod expect;
 mod failed_sync;
 mod follow;
+mod holding;
 mod loss;
 mod member;
 mod moment;

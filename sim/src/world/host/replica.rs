@@ -124,7 +124,7 @@ impl HostWorld<'_> {
     }
 
     /// What the reference finds here.
-    fn found(&self, m: usize, index: usize, image: &PartitionImage) -> Reference {
+    pub(super) fn found(&self, m: usize, index: usize, image: &PartitionImage) -> Reference {
         let slot = &self.members[m].node.slots[index];
         reference::recover(&without_bad_sectors(&image.directory), &boot::expectation(slot))
     }
@@ -148,7 +148,7 @@ fn gives(offer: &Offer, (first, next): (Offset, Offset)) -> bool {
 }
 
 /// The same directory with zeros in the place of what cannot be read.
-fn without_bad_sectors(image: &Image) -> Image {
+pub(super) fn without_bad_sectors(image: &Image) -> Image {
     let mut image = image.clone();
     for entry in &mut image.entries {
         let Content::File(file) = &mut entry.content else { continue };

@@ -8,6 +8,7 @@
 use recovery_core::format::FileName;
 use recovery_core::host::PartitionState;
 use recovery_core::storage::Name;
+use recovery_core::units::Offset;
 use recovery_core::wal::Key;
 
 use super::run::HostWorld;
@@ -282,10 +283,11 @@ impl HostWorld<'_> {
             let view = circumstances.view(slot, boot);
             let mut violations = if is_owed { judge::judge(&view, meter) } else { Vec::new() };
             let strangers = adopted_strangers(&view);
+            let goes_on_at = boot.verdict.next_offset;
             let remark = boot.remark();
             let in_step = |violation: &Violation| boot.recovery_step(violation.check);
             let code = word(judge::verdict_code(&boot.verdict));
-            let next = boot.verdict.next_offset.map_or(u64::MAX, recovery_core::units::Offset::get);
+            let next = boot.verdict.next_offset.map_or(u64::MAX, Offset::get);
             if let Some(told) = &mut self.told {
                 told.boot((self.recorder.node(), self.step), key.namespace, boot);
             }
@@ -307,7 +309,9 @@ impl HostWorld<'_> {
             for (recovery_step, violation) in violations {
                 self.fail(Some(key.namespace), violation, recovery_step, remark.clone());
             }
-            self.members[m].node.slots[index].truth.strangers.extend(strangers);
+            let truth = &mut self.members[m].node.slots[index].truth;
+            truth.strangers.extend(strangers);
+            truth.may_go_on_at(goes_on_at.unwrap_or(Offset::ZERO));
         }
     }
 }

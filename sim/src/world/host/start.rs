@@ -112,6 +112,7 @@ impl HostWorld<'_> {
         let slot = &mut member.node.slots[index];
         let promised = slot.truth.promised_next;
         let host = member.host.as_mut().expect("it is served");
+        slot.truth.try_flush();
         let stopped = host.stop(&member.node.disk, slot.header.namespace);
         // A superblock that was not written leaves a partition stopped all the same.
         let is_done = stopped.is_ok();

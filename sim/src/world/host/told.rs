@@ -11,7 +11,7 @@ use recovery_core::wal::{Key, Stage};
 
 use super::run::HostWorld;
 use super::sight::Sight;
-use crate::oracle::invariants::{Excuses, Place, Said, check_said, check_taken};
+use crate::oracle::invariants::{Excuses, Held, Place, Said, check_said, check_taken};
 use crate::run::tally::Tally;
 use crate::world::event::{EventCode, word};
 use crate::world::look;
@@ -29,6 +29,9 @@ impl HostWorld<'_> {
             self.recorder.note(EventCode::Told, namespace, word(code), number(event));
             let Some(key) = subject(event) else { continue };
             let Some(index) = self.members[m].index_of(key.namespace) else { continue };
+            if self.members[m].key(index) == key {
+                self.check_error(m, index, event);
+            }
             match event {
                 HostEvent::Served { .. } => {
                     if self.members[m].key(index).incarnation < key.incarnation {
@@ -47,13 +50,19 @@ impl HostWorld<'_> {
                         judged.insert(index);
                         let tries = &mut self.members[m].extras[index].tries;
                         let is_unknown = matches!(event, HostEvent::Unavailable { .. });
-                        *tries = if is_unknown { tries.saturating_add(1) } else { 0 };
+                        // What stays unreadable is given up at once when it is judged again.
+                        let stays =
+                            matches!(event, HostEvent::Rebuilding { cause: RebuildCause::Unreadable(_), .. });
+                        *tries = if is_unknown || stays { tries.saturating_add(1) } else { 0 };
                         if is_unknown {
                             self.note_strangers_of_a_failed_sync(m, index);
                         }
                         // Judged, put on record, and not served: it waits for what peers may have behind it.
                         let is_gap =
                             matches!(event, HostEvent::Rebuilding { cause: RebuildCause::Gap(_), .. });
+                        let is_waiting = matches!(event, HostEvent::Rebuilding { .. });
+                        let held = if is_waiting { self.held_here(m, index) } else { Held::default() };
+                        self.members[m].extras[index].held = held;
                         if is_gap && !sight.was_looked_at_alone(index) {
                             self.note_strangers(m, index);
                         }

@@ -10,6 +10,7 @@ use recovery_core::storage::PartitionDirectory;
 use recovery_core::transfer::{InstallError, Offer, Source, SourceError, StorageSource};
 use recovery_core::units::{Position, SegmentStart};
 
+use super::holding::given;
 use super::member::{Installing, Member};
 use super::run::HostWorld;
 use super::slices::{SLICES_MAX, slice_bytes};
@@ -54,10 +55,12 @@ impl HostWorld<'_> {
         let Some(offer) = self.members[peer].host.as_ref().and_then(|host| host.offer(namespace)) else {
             return Answer::Failed("no-offer");
         };
+        let given = given(&offer);
         let begun = self.begin_install(m, index, from, offer);
         if let Err(error) = begun {
             return Answer::Failed(error.code());
         }
+        self.check_begun(m, index, &given);
         self.install(m, index)
     }
 
@@ -105,6 +108,7 @@ impl HostWorld<'_> {
                     if matches!(error, InstallError::Io(_)) {
                         self.judge_pending(m);
                     } else {
+                        self.check_came(m, index, &error);
                         self.members[m].extras[index].installing = None;
                     }
                     return Answer::Failed(error.code());
