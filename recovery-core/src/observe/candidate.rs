@@ -137,6 +137,28 @@ mod tests {
     }
 
     #[test]
+    fn a_header_behind_what_looks_like_a_longer_length_is_found() {
+        // The last bytes of its origin timestamp, and its length, are all not zero.
+        let mut bytes = vec![1, 2, 3];
+        bytes.extend_from_slice(&header(0x0101_0101_0101, 1));
+        bytes[3 + 24..3 + 32].fill(0xee);
+        bytes[3 + 40..3 + 48].copy_from_slice(&[7, 7, 7, 7, 7, 7, 7, 7]);
+        check(&bytes, 1 << 41, 1);
+        let mut shorter = vec![1, 2, 3];
+        shorter.extend_from_slice(&header(0x01_0101_0101, 1));
+        shorter[3 + 24..3 + 32].fill(0xee);
+        check(&shorter, 1 << 36, 1);
+    }
+
+    #[test]
+    fn behind_zeros_the_next_look_begins_at_the_first_place_that_was_not_seen_whole() {
+        for length in [BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + 1, 600, 2000] {
+            let next = length - BATCH_HEADER_BYTES + 1;
+            assert_eq!(find(&vec![0; length], 0, 1 << 20).err(), Some(next), "{length} bytes");
+        }
+    }
+
+    #[test]
     fn a_claim_past_the_end_is_no_candidate() {
         check(&header(257, 0), 256, 0);
         check(&header(256, 0), 256, 1);

@@ -32,6 +32,9 @@ mod verifier;
 mod window;
 mod workspace;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use batch_search::BatchSearch;
 pub(crate) use directory_listing::Names;
 pub(crate) use drive::{Allowance, Drive, Drover};

@@ -185,3 +185,39 @@ impl Payload {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lengths that looks at one frame showed; which look is believed.
+    #[track_caller]
+    fn check(lengths: &[u64], believed: usize) {
+        let mut payload = Payload::behind(0);
+        let mut window = Window::new(512);
+        let first = lengths.iter().position(|length| payload.is_believed(*length, &mut window));
+        assert_eq!(first, Some(believed - 1), "{lengths:?}");
+    }
+
+    #[test]
+    fn two_looks_in_a_row_that_show_the_same_are_believed_and_so_is_the_third() {
+        check(&[60, 60], 2);
+        check(&[60, 70, 70], 3);
+        check(&[60, 70, 60], 3);
+        check(&[60, 70, 80], 3);
+    }
+
+    #[test]
+    fn a_frame_that_does_not_verify_is_doubted_by_its_own_length_and_the_look_costs_nothing() {
+        let mut payload = Payload::behind(0);
+        let before = Allowance::new(1_000, 1_000);
+        let mut allowance = Allowance::new(900, 1_000);
+        let hasher = Hasher::new();
+        let stored = Checksum::new(hasher.finish().get() ^ 1);
+        payload.open = Some(OpenFrame { start: 256, end: 356, at: 356, stored, hasher, allowance: before });
+        payload.close_if_ended(&mut Window::new(512), &mut allowance);
+        assert_eq!((payload.doubt.looks, payload.doubt.length), (1, 100));
+        assert_eq!(payload.frontier, Some(256), "it is looked at again");
+        assert_eq!(allowance, before);
+    }
+}

@@ -360,3 +360,89 @@ impl Default for Verifier {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{BatchBuilder, Message};
+
+    /// A verifier behind the header of a batch with these payloads, and the frames.
+    fn begun(payloads: &[&[u8]], depth: Depth, change: impl FnOnce(&mut BatchHeader)) -> (Verifier, Vec<u8>) {
+        let mut bytes = Vec::new();
+        let mut builder = BatchBuilder::begin(&mut bytes, 1);
+        for payload in payloads {
+            builder.push(&Message { payload, ..Message::default() }).expect("a test's batch is small");
+        }
+        let mut header = builder.finish();
+        change(&mut header);
+        let mut verifier = Verifier::new();
+        verifier.begin(&header, depth).expect("the count fits");
+        (verifier, bytes.split_off(BATCH_HEADER_BYTES))
+    }
+
+    /// Two frames of 50 and 53 bytes, so many bytes of them and of those behind, and what is taken of that.
+    #[track_caller]
+    fn check(shown: usize, limit: u64, consumed: u64) {
+        let (mut verifier, mut bytes) = begun(&[b"ab", b"cdefg"], Depth::Full, |_| {});
+        bytes.extend([0; 100]);
+        // A frame's bytes are hashed once: its checksum enters that of the batch, and the others that of the message.
+        assert_eq!(verifier.take_whole_frames(&bytes[..shown], limit), Taken { consumed, hashed: consumed });
+    }
+
+    #[test]
+    fn all_frames_that_are_shown_whole_are_taken() {
+        check(203, 1000, 103);
+        check(103, 1000, 103);
+        check(102, 1000, 50);
+        check(50, 1000, 50);
+        check(49, 1000, 0);
+        check(0, 1000, 0);
+    }
+
+    #[test]
+    fn the_limit_is_used_up_to_its_last_byte_and_never_passed() {
+        check(203, 103, 103);
+        check(203, 102, 50);
+        check(203, 50, 50);
+        check(203, 49, 0);
+    }
+
+    #[test]
+    fn what_was_taken_is_judged_as_frame_by_frame() {
+        let (mut verifier, bytes) = begun(&[b"ab", b"cdefg"], Depth::Full, |_| {});
+        verifier.take_whole_frames(&bytes, 1000);
+        assert_eq!(verifier.want(), Ok(Want::Nothing));
+        assert_eq!(verifier.finish(), Ok(0));
+    }
+
+    #[test]
+    fn a_delta_that_disagrees_with_its_place_is_counted() {
+        let (mut verifier, mut bytes) = begun(&[b"", b""], Depth::Full, |_| {});
+        for (frame, delta) in bytes.chunks_exact_mut(FRAME_HEADER_BYTES).zip([4, 5]) {
+            frame[24] = delta;
+            let checksum = Checksum::of(&frame[FRAME_HASHED_FROM..]);
+            frame[..FRAME_HASHED_FROM].copy_from_slice(&checksum.get().to_le_bytes());
+        }
+        verifier.take_whole_frames(&bytes, 1000);
+        assert_eq!(verifier.delta_mismatches, 2);
+    }
+
+    #[test]
+    fn no_frame_is_taken_that_the_batch_has_no_room_for_or_does_not_count() {
+        let (mut verifier, bytes) = begun(&[b"ab", b"cdefg"], Depth::Full, |header| {
+            header.batch_length = crate::units::Length::new(header.batch_length.get() - 1);
+        });
+        assert_eq!(verifier.take_whole_frames(&bytes, 1000).consumed, 50);
+        let (mut verifier, bytes) = begun(&[b"ab", b"cdefg"], Depth::Full, |header| header.message_count = 1);
+        assert_eq!(verifier.take_whole_frames(&bytes, 1000).consumed, 50);
+    }
+
+    #[test]
+    fn a_skeleton_and_what_lies_behind_a_damaged_message_go_the_other_way() {
+        let (mut verifier, bytes) = begun(&[b"ab", b"cdefg"], Depth::Skeleton, |_| {});
+        assert_eq!(verifier.take_whole_frames(&bytes, 1000), Taken { consumed: 0, hashed: 0 });
+        let (mut verifier, mut bytes) = begun(&[b"ab", b"cdefg"], Depth::Full, |_| {});
+        bytes[FRAME_HEADER_BYTES] ^= 1;
+        assert_eq!(verifier.take_whole_frames(&bytes, 1000), Taken { consumed: 50, hashed: 50 });
+    }
+}

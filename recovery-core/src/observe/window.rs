@@ -137,3 +137,30 @@ impl Window {
 pub(crate) fn in_buffer(count: u64) -> usize {
     usize::try_from(count).expect("what lies in memory is addressable")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::os::OsStorage;
+
+    #[test]
+    fn nothing_is_read_behind_the_known_length_of_a_file() {
+        let directory = tempfile::tempdir().expect("there is room for a directory");
+        let storage = OsStorage::open(directory.path()).expect("the directory is there");
+        let root = storage.root().expect("the directory is there");
+        let name = Name::new(b"log").expect("a name");
+        let file = storage.create(&root, &name).expect("nothing has the name");
+        assert_eq!(storage.write(&file, 0, &[7; 600]), Ok(600));
+
+        let source = Source { storage: &storage, file: &file, name: &name, length: 100 };
+        let mut window = Window::new(512);
+        let mut meter = Meter::default();
+        meter.begin_step(1_000);
+        assert_eq!(window.ensure(&source, 40, 10, 1_000, &mut meter), Ok(Fill::Ready));
+        assert_eq!((window.end(), meter.work().bytes_read), (100, 60));
+        assert_eq!(window.ensure(&source, 90, 10, 1_000, &mut meter), Ok(Fill::Ready));
+        assert_eq!(window.from(90), [7; 10]);
+        storage.close(file);
+        storage.close_directory(root);
+    }
+}

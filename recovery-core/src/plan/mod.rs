@@ -24,6 +24,9 @@ mod settle;
 mod site;
 mod step;
 
+#[cfg(test)]
+mod tests;
+
 pub use apply::{Applied, Applying, FencedFile};
 pub(crate) use aside::SettingAside;
 pub use build::{PlanOptions, build};

@@ -214,12 +214,9 @@ impl<S: Storage> Searching<S> {
             };
             copies.assign_missing(index);
         }
-        if fences.len() > 0 {
-            // Before anything is cut (N01), and even if every fence was there: an earlier run may have
-            // died before this.
-            site.storage.sync_directory(&site.partition.parent)?;
-        }
-        Ok(())
+        // Before anything is cut (N01), and even if every fence was there: an earlier run may have died before
+        // this. A search is begun where a copy is missing, and each copy ends in a fence: there is one.
+        site.storage.sync_directory(&site.partition.parent)
     }
 
     pub(super) fn close(self, storage: &S) {

@@ -12,7 +12,7 @@ const NAMESPACE: Namespace = Namespace { stream: 1, topic: 1, partition: 1 };
 const INCARNATION: Incarnation = Incarnation::new(7);
 const EIO: Fault = Fault::Error(Errno::IO);
 
-fn new_ledger() -> NewLedger {
+pub(crate) fn new_ledger() -> NewLedger {
     NewLedger {
         namespace: NAMESPACE,
         incarnation: INCARNATION,
@@ -24,23 +24,24 @@ fn new_ledger() -> NewLedger {
     }
 }
 
-fn mark(segment: u64, position: u64, next_offset: u64) -> Mark {
+pub(crate) fn mark(segment: u64, position: u64, next_offset: u64) -> Mark {
     let segment = SegmentStart::new(segment);
     let start = ChainHash::start(NAMESPACE, INCARNATION, segment);
     let chain_hash = if position == 0 { start } else { ChainHash::new(next_offset) };
     Mark { segment, position: Position::new(position), next_offset: Offset::new(next_offset), chain_hash }
 }
 
-fn frontier(segment: u64, position: u64, next_offset: u64) -> LedgerKind {
+pub(crate) fn frontier(segment: u64, position: u64, next_offset: u64) -> LedgerKind {
     LedgerKind::Frontier { mark: mark(segment, position, next_offset) }
 }
 
-fn sealed(segment: u64, position: u64, next_offset: u64, next_start: u64) -> LedgerKind {
+pub(crate) fn sealed(segment: u64, position: u64, next_offset: u64, next_start: u64) -> LedgerKind {
     let next_start = SegmentStart::new(next_start);
     LedgerKind::Sealed { mark: mark(segment, position, next_offset), next_start }
 }
 
-fn created() -> (RecordingStorage, PartitionDirectory<RecordingStorage>, LedgerWriter<RecordingStorage>) {
+pub(crate) fn created()
+-> (RecordingStorage, PartitionDirectory<RecordingStorage>, LedgerWriter<RecordingStorage>) {
     let storage = RecordingStorage::new();
     let directory = storage.partition();
     let ledger = LedgerWriter::create(&storage, &directory.directory, &new_ledger()).unwrap();
@@ -48,7 +49,7 @@ fn created() -> (RecordingStorage, PartitionDirectory<RecordingStorage>, LedgerW
 }
 
 /// Every slot of the ledger's file: the kind, or what is wrong with it.
-fn slots(storage: &RecordingStorage) -> Vec<String> {
+pub(crate) fn slots(storage: &RecordingStorage) -> Vec<String> {
     let bytes = storage.bytes(&FileName::ledger()).expect("there is a ledger");
     let (records, rest) = bytes.as_chunks::<LEDGER_RECORD_BYTES>();
     let mut lines: Vec<String> = records
@@ -70,6 +71,13 @@ fn slots(storage: &RecordingStorage) -> Vec<String> {
         lines.push(format!("{} bytes", rest.len()));
     }
     lines
+}
+
+/// Every record of a ledger that has nothing else.
+pub(crate) fn records(storage: &RecordingStorage) -> Vec<LedgerRecord> {
+    let bytes = storage.bytes(&FileName::ledger()).expect("there is a ledger");
+    let (records, _) = bytes.as_chunks::<LEDGER_RECORD_BYTES>();
+    records.iter().map(|bytes| LedgerRecord::decode(bytes).expect("every slot holds a record")).collect()
 }
 
 #[test]
@@ -115,6 +123,17 @@ fn a_half_made_ledger_of_an_earlier_attempt_is_replaced() {
     LedgerWriter::create(&storage, &directory.directory, &new_ledger()).unwrap();
     assert_eq!(storage.names(), ["ledger"]);
     assert_eq!(slots(&storage), ["1 floor"]);
+}
+
+#[test]
+fn what_has_the_staging_name_is_removed_only_where_it_is_in_the_way() {
+    let storage = RecordingStorage::new();
+    let directory = storage.partition();
+    storage.arm(1, &[Fault::Error(Errno::NO_SPACE)]);
+    storage.take_calls();
+    let created = LedgerWriter::create(&storage, &directory.directory, &new_ledger());
+    assert_eq!(created.err().expect("the call failed").code(), "ledger-io");
+    assert_eq!(storage.take_calls(), "create ledger.staging: ENOSPC\n");
 }
 
 #[test]
@@ -304,6 +323,21 @@ fn a_ledger_that_changed_since_it_was_read_is_not_opened() {
 }
 
 #[test]
+fn a_ledger_is_opened_if_it_ends_inside_the_last_slot_that_was_read() {
+    for (bytes, is_opened) in [(0, false), (128, false), (129, true), (256, true), (257, false)] {
+        let (storage, directory, ledger) = created();
+        let newest = *ledger.newest();
+        ledger.close(&storage);
+        let mut file = storage.bytes(&FileName::ledger()).expect("there is a ledger");
+        file.resize(bytes, 0);
+        storage.put(&FileName::ledger(), &file);
+        let opened = LedgerWriter::open(&storage, &directory.directory, &facts(newest, 2));
+        let code = opened.err().map(|error| error.code());
+        assert_eq!(code, (!is_opened).then_some("ledger-size-mismatch"), "{bytes} bytes");
+    }
+}
+
+#[test]
 fn a_loss_that_was_read_keeps_its_place_through_a_compaction() {
     let (storage, directory, ledger) = created();
     let newest = *ledger.newest();
@@ -319,14 +353,15 @@ fn a_loss_that_was_read_keeps_its_place_through_a_compaction() {
     let gap = |first, next| RecordedGap { first: Offset::new(first), next: Offset::new(next) };
     let mut read = facts(newest, 1);
     read.segments = vec![marks(seal.mark, Some(seal)), marks(mark(20, 404, 30), None)];
-    read.gaps = vec![gap(10, 20), gap(30, 35)];
+    // The seal explains the first gap, and an operator the second.
+    (read.gaps, read.given_up) = (vec![gap(10, 20), gap(30, 35)], vec![gap(30, 35)]);
     let mut again = LedgerWriter::open(&storage, &directory.directory, &read).unwrap();
     assert_eq!(again.compacted_length(), Some(Length::new(4 * 128)));
     again.compact(&storage, &directory.directory).unwrap();
     let kept = ["2 accepted-loss 20:404:30", "2 sealed 0:404:10", "2 frontier 20:404:30", "2 floor"];
     assert_eq!(slots(&storage), kept);
 
-    read.gaps = vec![gap(31, 35)];
+    (read.gaps, read.given_up) = (vec![gap(31, 35)], vec![gap(31, 35)]);
     read.next_slot = 4;
     let mut unplaced = LedgerWriter::open(&storage, &directory.directory, &read).unwrap();
     assert_eq!(unplaced.compacted_length(), None);

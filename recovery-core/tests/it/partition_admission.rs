@@ -102,6 +102,25 @@ fn the_sum_of_a_batch_is_bounded_whatever_its_messages() {
 }
 
 #[test]
+fn a_batch_of_just_the_ceiling_is_let_in() {
+    let batch = batch(38);
+    for (ceiling, is_let_in) in [(4055, false), (4056, true), (4057, true)] {
+        let checked = Admission::new(Length::new(ceiling)).check(&batch, Offset::ZERO);
+        assert_eq!(checked.is_ok(), is_let_in, "4056 bytes below a ceiling of {ceiling}");
+    }
+}
+
+/// F75: whoever raises the smaller ceiling for it is not sent to the other one then.
+#[test]
+fn a_batch_that_passes_both_ceilings_is_told_the_one_of_the_format() {
+    let format = usize::try_from(BATCH_BYTES_MAX.get()).expect("the ceiling fits memory");
+    let sentence = "the batch has 268435713 bytes, and 268435712 is the most that is let in";
+    check(&vec![0; format + 1], "batch-too-large", sentence);
+    let sentence = "the batch has 268435712 bytes, and 4096 is the most that is let in";
+    check(&vec![0; format], "batch-too-large", sentence);
+}
+
+#[test]
 fn the_last_offset_is_never_given_to_a_message() {
     let mut admission = Admission::new(CEILING);
     let (_, behind) = admission.check(&batch(2), Offset::new(u64::MAX - 2)).unwrap();
@@ -136,4 +155,23 @@ fn the_ceiling_of_the_format_is_named_before_any_limit_that_an_operator_could_mo
     assert_eq!(small.validate().unwrap_err().code(), "segment-too-small");
     let none = PartitionOptions { batch_bytes_max: Length::new(303), ..usual };
     assert_eq!(none.validate().unwrap_err().code(), "batch-too-small");
+}
+
+#[test]
+fn every_limit_of_an_option_may_be_asked_for_itself() {
+    let usual = PartitionOptions::new(Durability::Synced, None);
+    let [none, smallest, largest] = [303, 304, BATCH_BYTES_MAX.get()].map(Length::new);
+    for (batch_bytes_max, is_valid) in [(none, false), (smallest, true), (largest, true)] {
+        let options = PartitionOptions { batch_bytes_max, ..usual };
+        assert_eq!(options.validate().is_ok(), is_valid, "batches of {batch_bytes_max} bytes");
+    }
+    let gibibyte = 1024 * 1024 * 1024;
+    for (bytes, is_valid) in [(511, false), (512, true), (gibibyte, true), (gibibyte + 1, false)] {
+        let options = PartitionOptions { segment_bytes: Length::new(bytes), ..usual };
+        assert_eq!(options.validate().is_ok(), is_valid, "segments of {bytes} bytes");
+    }
+    for (bytes, is_valid) in [(1023, false), (1024, true), (u64::MAX, true)] {
+        let options = PartitionOptions { ledger_bytes_max: Length::new(bytes), ..usual };
+        assert_eq!(options.validate().is_ok(), is_valid, "a ledger of {bytes} bytes");
+    }
 }

@@ -2,8 +2,8 @@
 
 use recovery_core::partition::{Adopted, Writer};
 use recovery_core::plan::PlanOptions;
-use recovery_core::storage::Errno;
-use recovery_core::units::{Durability, Offset};
+use recovery_core::storage::{EntryKind, Errno, Storage};
+use recovery_core::units::{Durability, Length, Offset};
 
 use crate::partition_world::{
     EIO, LARGE, Recovered, World, adopt, batch, calls, empty, file, ledger_lines, options, recover_with,
@@ -133,7 +133,9 @@ fn a_ledger_is_not_made_over_a_file_that_nobody_has_set_aside() {
     let storage = empty();
     storage.put(&file("ledger"), &[7; 300]);
     let Recovered { adopted, .. } = recover_with(&storage, PlanOptions::default());
-    let error = refused(&storage, adopted.unwrap(), options(Durability::Synced, LARGE));
+    let adopted = adopted.unwrap();
+    assert_eq!(adopted.invalid_ledger_length, Length::new(300));
+    let error = refused(&storage, adopted, options(Durability::Synced, LARGE));
     assert_eq!(error.code(), "ledger-in-the-way");
     assert_eq!(storage.bytes(&file("ledger")).unwrap(), [7; 300]);
 
@@ -141,6 +143,76 @@ fn a_ledger_is_not_made_over_a_file_that_nobody_has_set_aside() {
     assert_eq!(world.storage.names(), Vec::<String>::new(), "recovery has set it aside");
     world.append(1).unwrap();
     assert_eq!(ledger_lines(&world.storage), ["floor 0", "opened", "frontier 0:0:0"]);
+}
+
+#[test]
+fn an_opening_does_not_look_for_what_its_recovery_has_set_aside() {
+    let storage = empty();
+    storage.put(&file("ledger"), &[7; 300]);
+    let adopted = adopt(&storage);
+    assert_eq!(adopted.invalid_ledger_length, Length::ZERO);
+    let directory = storage.partition();
+    storage.take_calls();
+    let with = options(Durability::Synced, LARGE);
+    let writer = Writer::open(&storage, directory, adopted, None, with).expect("nothing is in the way");
+    assert_eq!(storage.take_calls(), "\n");
+    writer.close(&storage).close(&storage);
+}
+
+#[test]
+fn a_ledgers_name_that_has_become_free_is_taken() {
+    let storage = empty();
+    storage.put(&file("ledger"), &[7; 300]);
+    let Recovered { adopted, .. } = recover_with(&storage, PlanOptions::default());
+    let directory = storage.partition();
+    storage.remove(&directory.directory, &file("ledger"), EntryKind::File).unwrap();
+    let with = options(Durability::Synced, LARGE);
+    let opened = Writer::open(&storage, directory, adopted.unwrap(), None, with);
+    opened.expect("nothing is in the way").close(&storage).close(&storage);
+}
+
+#[test]
+fn a_ledger_is_not_begun_where_nobody_knows_how_a_segment_hashes() {
+    let storage = written(Durability::Synced, LARGE).crash();
+    let mut adopted = adopt(&storage);
+    adopted.segments[0].chain_hash = None;
+    let error = refused(&storage, adopted.clone(), options(Durability::Synced, LARGE));
+    assert_eq!(error.code(), "chain-hash-unknown");
+    adopted.ledger = None;
+    let error = refused(&storage, adopted.clone(), options(Durability::Synced, LARGE));
+    assert_eq!(error.code(), "chain-hash-unknown");
+    let without = without_ledger(Durability::Synced, LARGE);
+    let opened = Writer::open(&storage, storage.partition(), adopted, None, without);
+    opened.expect("nothing is to be hashed").close(&storage).close(&storage);
+}
+
+#[test]
+fn a_partition_that_gets_no_ledger_is_written_beside_what_has_its_name() {
+    let storage = empty();
+    storage.put(&file("ledger"), &[7; 300]);
+    let Recovered { adopted, .. } = recover_with(&storage, PlanOptions::default());
+    let without = without_ledger(Durability::Synced, LARGE);
+    let opened = Writer::open(&storage, storage.partition(), adopted.unwrap(), None, without);
+    let mut writer = opened.expect("no ledger is asked for");
+    writer.append(&storage, &batch(1), 1).unwrap();
+    assert_eq!(writer.flush(&storage).unwrap().next_offset, Offset::new(1));
+    writer.close(&storage).close(&storage);
+    assert_eq!(storage.bytes(&file("ledger")).unwrap(), [7; 300]);
+}
+
+#[test]
+fn a_ledgers_name_that_could_not_be_looked_at_is_not_free() {
+    let storage = empty();
+    storage.put(&file("ledger"), &[7; 300]);
+    let Recovered { adopted, .. } = recover_with(&storage, PlanOptions::default());
+    let directory = storage.partition();
+    storage.take_calls();
+    storage.arm(1, &[EIO]);
+    let with = options(Durability::Synced, LARGE);
+    let error = Writer::open(&storage, directory, adopted.unwrap(), None, with).err();
+    assert_eq!(error.expect("the call failed").code(), "io");
+    assert_eq!(storage.take_calls(), "open ledger: EIO\n");
+    assert_eq!(storage.open_handles(), 0);
 }
 
 #[test]

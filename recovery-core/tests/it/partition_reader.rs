@@ -1,12 +1,13 @@
 //! The reader: what a poll answers, what it never answers, and what it costs.
 
-use recovery_core::format::{BATCH_HEADER_BYTES, FileName, IndexEntry};
+use recovery_core::format::{BATCH_HEADER_BYTES, BatchBuilder, FileName, IndexEntry, stamp};
 use recovery_core::observe::Workspace;
-use recovery_core::partition::{Chain, PollError, PollRequest, Polled, Reader, Skipped};
-use recovery_core::storage::Errno;
+use recovery_core::partition::{Chain, ChainSegment, PollError, PollRequest, Polled, Reader, Skipped};
+use recovery_core::storage::{Errno, PartitionDirectory};
 use recovery_core::units::{Durability, Length, Offset, Position, SegmentStart};
 
-use crate::partition_world::{World, empty, file, options, reserving};
+use crate::memory_storage::{self, MemoryStorage, name};
+use crate::partition_world::{NAMESPACE, World, batch, empty, file, options, reserving};
 use crate::recording_storage::Fault;
 
 const ALL: Length = Length::new(u64::MAX);
@@ -123,8 +124,11 @@ fn recorded_gaps_and_expired_offsets_are_skipped_and_reported() {
     world.write(2).unwrap();
     assert_eq!(world.chain(), "0..3@556 13..15@456");
     check(&world, &request(2, 9), "0..3 3!13 13..15 then 15");
+    world.storage.take_calls();
     check(&world, &request(3, 9), "3!13 13..15 then 15");
     check(&world, &request(7, 9), "7!13 13..15 then 15");
+    let calls = world.storage.take_calls();
+    assert!(!calls.contains(" 0."), "the segment before the gap holds nothing that is asked for: {calls}");
     check(&world, &request(2, 1), "0..3 then 3");
     world.writer.retain(&world.storage, Offset::new(13)).unwrap();
     check(&world, &request(2, 9), "2<13 13..15 then 15");
@@ -177,6 +181,107 @@ fn a_batch_that_verifies_in_the_wrong_place_is_damage() {
     assert!(error.to_string().contains("at byte 756 what was acknowledged there (regression)"), "{error}");
 }
 
+/// The first segment of [`written`], as one that ends before `next_offset`, and no index of it.
+fn ending_before(next_offset: u64) -> Chain {
+    let segment = ChainSegment {
+        start: SegmentStart::ZERO,
+        end: Position::new(1368),
+        next_offset: Offset::new(next_offset),
+        index_length: Length::ZERO,
+    };
+    Chain::new(NAMESPACE.partition_id(), [segment])
+}
+
+#[test]
+fn a_segment_that_holds_more_or_fewer_offsets_than_were_acknowledged_is_damage() {
+    let world = written();
+    let whole = poll_chain(&world, &ending_before(6), &request(0, 9)).unwrap();
+    assert_eq!(text(&whole), "0..1 1..4 4..6 then 6");
+    // Offsets 1 to 3 lie in the batch at byte 356, and offsets 4 and 5 in the last one.
+    for (next_offset, from, position) in [(3, 1, 356), (5, 4, 912), (7, 4, 912)] {
+        let error = poll_chain(&world, &ending_before(next_offset), &request(from, 9)).unwrap_err();
+        let start = format!(
+            "00000000000000000000.log does not hold at byte {position} what was acknowledged there (gap)"
+        );
+        assert!(error.to_string().starts_with(&start), "before {next_offset}: {error}");
+    }
+}
+
+/// No index leads past them, so they are all that says where the next batch lies.
+#[test]
+fn batches_on_the_way_to_the_offset_are_verified_whole() {
+    let world = written();
+    let log = file("0.log");
+    let mut bytes = world.storage.bytes(&log).unwrap();
+    bytes[BATCH_HEADER_BYTES + 60] ^= 1;
+    world.storage.put(&log, &bytes);
+    let error = poll_chain(&world, &ending_before(6), &request(4, 1)).unwrap_err();
+    let sentence = "00000000000000000000.log does not hold at byte 0 what was acknowledged there (bad-checksum), \
+                    which puts offsets 4 to 5 out of reach";
+    assert_eq!(error.to_string(), sentence);
+}
+
+/// Another server may leave one of no message anywhere, and at the end nothing lies behind its header.
+#[test]
+fn a_batch_without_a_message_at_the_end_of_a_segment_is_passed() {
+    let mut foreign = batch(1);
+    stamp(&mut foreign, NAMESPACE.partition_id(), Offset::ZERO, 1).unwrap();
+    let from = foreign.len();
+    BatchBuilder::begin(&mut foreign, 1).finish();
+    stamp(&mut foreign[from..], NAMESPACE.partition_id(), Offset::new(1), 1).unwrap();
+    let storage = empty();
+    storage.put(&file("0.log"), &foreign);
+    let mut world = World::start(storage, options(Durability::Synced, 512));
+    world.write(1).unwrap();
+    assert_eq!(world.chain(), "0..1@612 1..2@356");
+    check(&world, &request(0, 9), "0..1 1..2 then 2");
+}
+
+#[test]
+fn what_was_read_before_damage_is_answered_without_another_look_at_the_start() {
+    let world = written();
+    let log = file("0.log");
+    let mut bytes = world.storage.bytes(&log).unwrap();
+    bytes[912 + BATCH_HEADER_BYTES + 60] ^= 1;
+    world.storage.put(&log, &bytes);
+    world.storage.take_calls();
+    check(&world, &request(1, 9), "1..4 then 4");
+    let calls = world.storage.take_calls();
+    let reads = calls.lines().filter(|line| *line == "read 0.log").count();
+    // Two for the batch that the index led to, and one for each reading of the damaged one.
+    assert_eq!(reads, 4, "{calls}");
+}
+
+#[test]
+fn one_read_that_returns_other_bytes_changes_no_answer() {
+    let world = written();
+    let request = request(5, 4);
+    let expected = text(&poll(&world, &request).unwrap());
+    for has_index in [true, false] {
+        let storage = MemoryStorage::new();
+        for file_name in world.storage.names() {
+            if has_index || !file_name.contains(".index") {
+                let bytes = world.storage.bytes(&file(&file_name)).unwrap();
+                storage.put(&format!("partition/{}", file(&file_name)), &bytes);
+            }
+        }
+        let directory = PartitionDirectory::open(&storage, &[name("partition")]).unwrap();
+        let (mut workspace, mut polled) = (Workspace::new(512), Polled::default());
+        for k in 1.. {
+            storage.start_again(Some(memory_storage::Fault::Misread(k)));
+            let chain = world.writer.chain();
+            let answer =
+                Reader::new().poll(&storage, &directory, chain, &request, &mut workspace, &mut polled);
+            assert_eq!(answer, Ok(()), "call {k}");
+            assert_eq!(text(&polled), expected, "call {k}");
+            if storage.attempts() < k {
+                assert!(k > 6, "a poll takes more calls than that");
+                break;
+            }
+        }
+    }
+}
+
 #[test]
 fn a_wrong_index_costs_time_and_changes_no_answer() {
     let world = written();
@@ -186,10 +291,11 @@ fn a_wrong_index_costs_time_and_changes_no_answer() {
         timestamp: 5_001,
         position: Position::new(position),
     };
-    let wrong: [Vec<IndexEntry>; 6] = [
+    let wrong: [Vec<IndexEntry>; 7] = [
         vec![],
         vec![entry(0, 0), entry(1, 100)],
         vec![entry(0, 0), entry(1, 912)],
+        vec![entry(0, 0), entry(1, 1368)],
         vec![entry(5, 0)],
         vec![entry(0, u64::MAX)],
         vec![entry(3, 1000), entry(2, 900), entry(1, 0)],
@@ -237,5 +343,27 @@ fn a_long_index_is_searched_and_not_read() {
         assert!(index_reads <= 5, "{from}: {calls}");
         let log_reads = calls.lines().filter(|line| *line == "read 0.log").count();
         assert!(log_reads <= 2, "{from}: {calls}");
+    }
+}
+
+#[test]
+fn an_index_is_halved_until_one_read_takes_the_rest() {
+    let mut world = World::start(empty(), options(Durability::Buffered, 1024 * 1024));
+    // A block holds 170 entries: of 342, one is looked at, and a block is left above it.
+    let mut written = 0;
+    for (entries, expected) in [(170, 1), (171, 2), (342, 2), (343, 3)] {
+        for _ in written..entries {
+            world.write(1).unwrap();
+        }
+        written = entries;
+        world.storage.take_calls();
+        check(
+            &world,
+            &request(entries - 1, 1),
+            &format!("{last}..{entries} then {entries}", last = entries - 1),
+        );
+        let calls = world.storage.take_calls();
+        let index_reads = calls.lines().filter(|line| *line == "read 0.index").count();
+        assert_eq!(index_reads, expected, "{entries} entries: {calls}");
     }
 }

@@ -1,6 +1,6 @@
 //! The change to a new segment: its calls, its failures, and the starts that finish it.
 
-use recovery_core::format::stamp;
+use recovery_core::format::{BatchBuilder, stamp};
 use recovery_core::partition::{PartitionOptions, Writer};
 use recovery_core::storage::Errno;
 use recovery_core::units::{Durability, Offset};
@@ -128,6 +128,23 @@ fn a_seal_that_says_less_than_a_survivor_is_made_anew() {
         let lines = ledger_lines(&world.storage);
         assert!(lines.contains(&"sealed 0:356:1 then 2".to_owned()), "{lines:?}");
     }
+}
+
+/// Another server has written batches of no message, which is allowed: they fill a segment and move no offset.
+#[test]
+fn a_full_segment_without_a_message_is_not_left_since_the_next_would_have_its_name() {
+    let mut bytes = Vec::new();
+    BatchBuilder::begin(&mut bytes, 1).finish();
+    stamp(&mut bytes, NAMESPACE.partition_id(), Offset::ZERO, 1).unwrap();
+    let storage = empty();
+    storage.put(&file("0.log"), &bytes.repeat(3));
+    let mut world = World::start(storage, options(Durability::Synced, 512));
+    assert_eq!(world.chain(), "0..0@768");
+    let _acknowledged = world.writer.roll(&world.storage).unwrap();
+    assert_eq!(world.write(1).unwrap(), Offset::new(1));
+    assert_eq!(world.chain(), "0..1@1124");
+    assert_eq!(world.write(1).unwrap(), Offset::new(2));
+    assert_eq!(world.chain(), "0..1@1124 1..2@356");
 }
 
 #[test]

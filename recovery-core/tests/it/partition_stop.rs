@@ -59,6 +59,30 @@ fn a_start_and_a_stop_without_an_append_write_nothing_after_a_clean_stop() {
     assert_eq!(stop, "\n");
 }
 
+/// The append has told the ledger of an open, and what is opened is not stopped.
+#[test]
+fn a_stop_behind_an_append_that_was_discarded_is_said_again() {
+    let mut world = written(Durability::Synced, LARGE);
+    let _acknowledged = world.writer.stop(&world.storage).unwrap();
+    world.append(1).unwrap();
+    world.writer.discard();
+    let acknowledged = world.writer.stop(&world.storage).unwrap();
+    assert_eq!(acknowledged.next_offset, Offset::new(1));
+    let lines = ledger_lines(&world.storage);
+    assert_eq!(lines[lines.len() - 3..], ["clean-stop 0:356:1", "opened", "clean-stop 0:356:1"]);
+}
+
+#[test]
+fn a_stop_behind_a_roll_is_said_again() {
+    let mut world = written(Durability::Synced, LARGE);
+    let _acknowledged = world.writer.stop(&world.storage).unwrap();
+    let _acknowledged = world.writer.roll(&world.storage).unwrap();
+    // The new segment's mark is the end, and the reserved offset the next one, as if that were a stop.
+    assert_eq!(ledger_lines(&world.storage).last().unwrap(), "frontier 1:0:1");
+    let _acknowledged = world.writer.stop(&world.storage).unwrap();
+    assert_eq!(ledger_lines(&world.storage).last().unwrap(), "clean-stop 1:0:1");
+}
+
 #[test]
 fn a_clean_stop_syncs_the_index_of_every_segment_once() {
     let mut world = written(Durability::Synced, 512);
@@ -167,6 +191,26 @@ fn retention_that_fails_at_any_call_is_finished_by_the_next_or_by_the_next_start
         assert_eq!(again.storage.names(), ["4.index", "4.log", "ledger"], "call {k}");
         assert_eq!(again.chain(), "4..5@356", "call {k}");
     }
+}
+
+#[test]
+fn a_retention_that_has_only_files_left_to_remove_says_nothing_again() {
+    let mut world = written(Durability::Synced, 512);
+    for _ in 0..4 {
+        world.write(1).unwrap();
+    }
+    // Behind the floor and its sync.
+    world.storage.arm(3, &[EIO]);
+    assert_eq!(world.writer.retain(&world.storage, Offset::new(4)).unwrap_err().code(), "io");
+    let again = calls(&mut world, |world| world.writer.retain(&world.storage, Offset::new(4)).unwrap());
+    let expected = "\
+remove 0.log
+remove 0.index
+remove 2.log
+remove 2.index
+sync-directory partition
+";
+    assert_eq!(again, expected);
 }
 
 #[test]

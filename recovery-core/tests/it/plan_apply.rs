@@ -2,7 +2,7 @@
 
 use recovery_core::storage::Errno;
 
-use crate::memory_storage::Fault;
+use crate::memory_storage::{Fault, MemoryStorage};
 use crate::plan_run::{
     NARROW, SERVER, Slices, TOOL, WIDE, check_is_recovered, check_nothing_is_lost, damaged, recover,
     recover_as, undisturbed, without_ledger,
@@ -87,8 +87,54 @@ fn everything_is_cut_saved_replaced_and_moved_and_the_second_time_nothing() {
 fn the_slices_change_nothing_but_the_calls() {
     let world = damaged(true);
     let (_, wide) = undisturbed(&world, SERVER, WIDE);
-    for slices in [NARROW, Slices(513, 517), Slices(4096, 3 * 4096), Slices(1 << 20, 512)] {
+    for slices in
+        [NARROW, Slices(513, 517), Slices(513, 1 << 20), Slices(4096, 3 * 4096), Slices(1 << 20, 512)]
+    {
         assert_eq!(undisturbed(&world, SERVER, slices).1, wide, "{slices:?}");
+    }
+}
+
+/// How often calls on a file were made: its bytes go in slices as large as window and limit allow.
+#[track_caller]
+fn check_calls(storage: &MemoryStorage, call: &str, expected: usize) {
+    let count = storage.calls().iter().filter(|found| **found == call).count();
+    assert_eq!(count, expected, "{call}");
+}
+
+#[test]
+fn a_residue_is_read_once_to_be_copied_and_once_to_be_compared() {
+    let tail: Vec<u8> = (0..8 * 4096).map(|at: u32| at.to_le_bytes()[0] | 1).collect();
+    let world = World { segments: vec![Segment::whole(0, 9).with_residue(&tail)], ..World::default() };
+    let log = format!("read {DIRECTORY}/00000000000000000000.log");
+    for (slices, reads) in [
+        // All of it, twice.
+        (Slices(64 * 1024, 1 << 20), 2),
+        // Comparing halves the window.
+        (Slices(32 * 1024, 1 << 20), 3),
+        // Each byte is read twice and written once: two pages of each in a step.
+        (Slices(64 * 1024, 6 * 4096), 8),
+    ] {
+        let storage = world.storage();
+        let fenced = recover(&world, &storage, SERVER, slices).expect("nothing fails");
+        check_calls(&storage, &log, reads);
+        assert_eq!(storage.files()[&format!("{PARENT}/{}", fenced[0])], tail);
+    }
+}
+
+#[test]
+fn a_new_index_is_written_in_slices_of_whole_entries() {
+    let mut segment = Segment::whole(0, 9);
+    segment.entries = 100;
+    let world = World { segments: vec![segment.with_index(None)], ..World::default() };
+    let staging = format!("write {DIRECTORY}/00000000000000000000.index.staging");
+    for (slices, writes) in [(WIDE, 1), (NARROW, 5), (Slices(512, 1 << 20), 5), (Slices(64 * 1024, 1200), 2)]
+    {
+        let storage = world.storage();
+        recover(&world, &storage, SERVER, slices).expect("nothing fails");
+        check_calls(&storage, &staging, writes);
+        check_calls(&storage, &staging.replace("write", "sync"), 1);
+        let index = &storage.files()[&format!("{DIRECTORY}/00000000000000000000.index")];
+        assert_eq!(*index, world.segments[0].new_index());
     }
 }
 

@@ -1,10 +1,13 @@
 //! Verdict to plan: facts in, one line a step out.
 
+use std::panic::catch_unwind;
+
 use recovery_core::decide::Verdict;
 use recovery_core::format::{LedgerKind, Mark};
-use recovery_core::observe::Unavailable;
+use recovery_core::observe::{LedgerState, Unavailable};
 use recovery_core::plan::{PlanOptions, Step, build};
 use recovery_core::storage::{Call, Errno, StorageError};
+use recovery_core::units::{Length, Offset, Position};
 
 use crate::memory_storage::name;
 use crate::plan_run::{SERVER, TOOL};
@@ -207,8 +210,54 @@ fn a_clean_stop_comes_last_and_once() {
     let mut ledger = facts.ledger.known().expect("the world has a ledger").clone();
     ledger.newest.kind = LedgerKind::CleanStop { mark };
     ledger.newest.reserved_offset = mark.next_offset;
-    facts.ledger = recovery_core::observe::LedgerState::Known(ledger);
+    facts.ledger = LedgerState::Known(ledger.clone());
     assert_eq!(build(&facts, &verdict, TOOL).steps, [], "it was stopped just there");
+
+    // Elsewhere, or with more offsets reserved, is another stop.
+    let again = [Step::RecordCleanStop { mark, next_offset: mark.next_offset }];
+    let mut reserving = ledger.clone();
+    reserving.newest.reserved_offset = Offset::new(10);
+    facts.ledger = LedgerState::Known(reserving);
+    assert_eq!(build(&facts, &verdict, TOOL).steps, again);
+    ledger.newest.kind = LedgerKind::CleanStop { mark: Mark { position: Position::new(8), ..mark } };
+    facts.ledger = LedgerState::Known(ledger);
+    assert_eq!(build(&facts, &verdict, TOOL).steps, again);
+}
+
+#[test]
+fn what_lies_under_the_ledgers_name_is_set_aside_where_a_ledger_will_be_made() {
+    let aside = [
+        "identify ledger",
+        "make-fence",
+        "write-reason",
+        "sync-fence",
+        "set-aside ledger",
+        "sync-fence",
+        "sync-directory",
+    ];
+    let whole = world(vec![Segment::whole(0, 9)]);
+    let check = |length: Option<u64>, makes_ledger, expected: &[&str]| {
+        let mut facts = whole.observe(&whole.storage());
+        facts.ledger = LedgerState::None { length: length.map(Length::new) };
+        let plan = build(&facts, &whole.decide(&facts), PlanOptions { makes_ledger, ..SERVER });
+        assert_eq!(plan.steps.iter().map(line).collect::<Vec<_>>(), expected, "{length:?}");
+    };
+    check(Some(1), true, &aside);
+    check(Some(1), false, &[]);
+    // An empty file is none.
+    check(Some(0), true, &[]);
+    check(None, true, &[]);
+}
+
+/// What is judged and what is done are about the same segments, or nothing is done.
+#[test]
+fn a_verdict_on_other_segments_is_no_plan() {
+    let whole = world(vec![Segment::whole(0, 9)]);
+    let facts = whole.observe(&whole.storage());
+    let other = world(vec![Segment::whole(9, 9)]);
+    let verdict = other.decide(&other.observe(&other.storage()));
+    let complaint = catch_unwind(|| build(&facts, &verdict, SERVER)).expect_err("nothing is planned");
+    assert_eq!(complaint.downcast_ref::<&str>(), Some(&"facts and verdict list the same segments"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What lies in a fence afterwards: which fence, which copies, and what is said of them.
 
 use recovery_core::format::{Checksum, CopyName, FileName};
+use recovery_core::storage::Errno;
 use recovery_core::units::{Length, Position, SegmentStart};
 
 use crate::memory_storage::name;
@@ -37,6 +38,7 @@ fn the_fence_is_the_lowest_that_is_free_or_holds_only_copies() {
     check_fence(vec![], &["3.fenced.0"]);
     check_fence(vec![("3.fenced.1/REASON.toml", vec![])], &["3.fenced.0"]);
     check_fence(vec![("3.fenced.0/REASON.toml", vec![])], &["3.fenced.0"]);
+    check_fence(vec![("3.fenced.0/REASON.toml.staging", b"half".to_vec())], &["3.fenced.0"]);
     check_fence(vec![("3.fenced.0/00000000000000000000.log", vec![])], &["3.fenced.1"]);
     let ours = |length: usize| {
         let mut text = include_bytes!("reason.toml").to_vec();
@@ -49,6 +51,10 @@ fn the_fence_is_the_lowest_that_is_free_or_holds_only_copies() {
     let other_copy = "3.fenced.0/00000000000000000000.index.0-3.0123456789abcdef";
     check_fence(vec![(other_copy, vec![1, 2, 3])], &["3.fenced.0"]);
     check_fence(vec![("3.fenced.0/sub/file", vec![])], &["3.fenced.1"]);
+    // Our own reason does not make what lies beside it ours.
+    let mut beside = ours(include_bytes!("reason.toml").len());
+    beside.push(("3.fenced.0/x", vec![]));
+    check_fence(beside, &["3.fenced.1"]);
     check_fence(vec![("3.fenced.00/x", vec![]), ("3.fenced.x/y", vec![])], &["3.fenced.0"]);
     check_fence(vec![("13.fenced.0/x", vec![]), ("3.fenced/x", vec![])], &["3.fenced.0"]);
     let full = (0..12).map(|number| {
@@ -63,6 +69,26 @@ fn a_copy_that_lies_in_any_fence_is_not_made_again() {
     for fence in ["3.fenced.0", "3.fenced.7", "3.fenced.x"] {
         let path: &'static str = Box::leak(format!("{fence}/{TAIL_NAME}").into_boxed_str());
         check_fence(vec![(path, TAIL.to_vec())], &[fence]);
+    }
+}
+
+/// What another partition, or nobody, keeps beside this one is not ours to rely on.
+#[test]
+fn a_copy_that_lies_beside_the_partition_and_in_no_fence_of_it_does_not_count() {
+    for directory in ["4", "3x", "13.fenced.0"] {
+        let path: &'static str = Box::leak(format!("{directory}/{TAIL_NAME}").into_boxed_str());
+        check_fence(vec![(path, TAIL.to_vec())], &["3.fenced.0"]);
+    }
+}
+
+#[test]
+fn a_residue_that_was_not_read_to_its_end_is_called_in_the_fence_as_any_other() {
+    let mut segment = Segment::whole(0, 9).with_residue(TAIL);
+    segment.is_read_whole = false;
+    let world = World { segments: vec![segment], ..World::default() };
+    for slices in [WIDE, NARROW] {
+        let storage = world.storage();
+        assert_eq!(recover(&world, &storage, SERVER, slices), Ok(vec![format!("3.fenced.0/{TAIL_NAME}")]));
     }
 }
 
@@ -113,10 +139,63 @@ fn an_index_of_ours_that_was_not_finished_is_written_over_and_any_other_set_asid
             let storage = world.storage();
             let fenced = recover(&world, &storage, SERVER, slices).unwrap();
             assert_eq!(fenced.is_empty(), is_ours, "{left_over:?}");
+            let looks = storage.calls().iter().filter(|call| call.starts_with("list ")).count();
+            assert_eq!(looks == 0, is_ours, "fences are looked through for a copy, and not for nothing");
             let has_fence = storage.files().keys().any(|path| path.contains(".fenced."));
             assert_eq!(has_fence, !is_ours, "no fence is made for nothing");
             assert_eq!(storage.files()[&format!("{DIRECTORY}/00000000000000000000.index")], new);
         }
+    }
+}
+
+#[test]
+fn a_long_index_of_ours_is_known_by_every_one_of_its_entries() {
+    let mut segment = Segment::whole(0, 9);
+    segment.entries = 100;
+    let segment = segment.with_index(None);
+    let half_made = segment.new_index()[..2000].to_vec();
+    let is_ours = |left_over: Vec<u8>, slices| {
+        let world = World {
+            segments: vec![segment.clone()],
+            others: vec![("00000000000000000000.index.staging", left_over)],
+            ..World::default()
+        };
+        recover(&world, &world.storage(), SERVER, slices).expect("nothing fails").is_empty()
+    };
+    for slices in [WIDE, NARROW] {
+        assert!(is_ours(half_made.clone(), slices));
+        for entry in [0, 1, 15, 16, 17, 50, 82] {
+            let mut changed = half_made.clone();
+            changed[24 * entry + 8] ^= 0x10;
+            assert!(!is_ours(changed, slices), "entry {entry} is another");
+        }
+    }
+}
+
+/// A loss of power may leave the later blocks of a file and not the earlier ones.
+#[test]
+fn an_index_of_ours_with_holes_is_still_ours() {
+    let mut segment = Segment::whole(256, 9);
+    segment.entries = 100;
+    let segment = segment.with_index(None);
+    let mut left_over = segment.new_index();
+    left_over[2..576].fill(0);
+    let world = World {
+        segments: vec![segment],
+        others: vec![("00000000000000000256.index.staging", left_over)],
+        ..World::default()
+    };
+    assert_eq!(recover(&world, &world.storage(), SERVER, WIDE), Ok(Vec::new()));
+}
+
+/// Only what will be written again under the same name is ours to drop.
+#[test]
+fn scratch_of_zeros_is_set_aside_as_any_other() {
+    for scratch in [vec![0; 30], vec![]] {
+        let world = World { others: vec![("x.staging", scratch)], ..World::default() };
+        let storage = world.storage();
+        assert_eq!(recover(&world, &storage, SERVER, WIDE).map(|fenced| fenced.len()), Ok(1));
+        check_is_recovered(&world, &storage);
     }
 }
 
@@ -135,6 +214,20 @@ fn scratch_that_a_fence_holds_already_only_loses_its_second_name() {
     let removed = place(format!("remove {DIRECTORY}/x.staging")).expect("the second name goes");
     assert!(synced < removed, "{changes:?}");
     check_is_recovered(&world, &storage);
+}
+
+/// N12: the name that goes may be that of the only whole copy.
+#[test]
+fn a_second_name_stays_unless_the_medium_holds_under_it_what_the_fence_holds() {
+    let copy = CopyName::new(&name("x.staging"), Position::ZERO, Length::new(3), Checksum::of(TAIL));
+    let path: &'static str = Box::leak(format!("3.fenced.0/{}", copy.name()).into_boxed_str());
+    let world =
+        World { others: vec![("x.staging", TAIL.to_vec()), (path, TAIL.to_vec())], ..World::default() };
+    let storage = world.storage();
+    storage.rot_under_the_cache("x.staging");
+    let error = recover(&world, &storage, SERVER, WIDE).expect_err("the two differ");
+    assert_eq!(error.errno, Errno::STALE);
+    assert!(storage.files().contains_key(&format!("{DIRECTORY}/x.staging")), "nothing is removed");
 }
 
 /// F86: a fence explains itself.
@@ -163,4 +256,20 @@ fn the_reason_file_says_what_lies_there_and_never_changes_what_it_says() {
     let second = String::from_utf8(storage.files()[&path].clone()).unwrap();
     let added = second.strip_prefix(expected).expect("the old entries stay");
     assert_eq!(added.matches("[[copy]]").count(), 1, "{added}");
+    assert!(added.starts_with("\n[[copy]]\n"), "{added}");
+}
+
+#[test]
+fn an_entry_starts_on_a_line_of_its_own_whatever_the_file_ends_with() {
+    let world = World { segments: vec![Segment::whole(0, 9).with_residue(&[5; 9])], ..World::default() };
+    for (end, between) in [("\n", "\n"), ("# half a li", "\n\n")] {
+        let storage = world.storage();
+        let path = format!("{DIRECTORY}.fenced.0/REASON.toml");
+        let old = format!("{}{end}", include_str!("reason.toml").trim_end());
+        storage.put(&path, old.as_bytes());
+        recover(&world, &storage, SERVER, WIDE).expect("nothing fails");
+        let new = String::from_utf8(storage.files()[&path].clone()).expect("a reason is text");
+        let added = new.strip_prefix(&old).expect("what it said stays");
+        assert!(added.starts_with(&format!("{between}[[copy]]\n")), "{added:?}");
+    }
 }

@@ -7,6 +7,7 @@ mod interrupted;
 mod kernel_check;
 mod kills;
 mod merge;
+mod mutations;
 mod outcomes;
 mod replay;
 mod resume;

@@ -3,8 +3,11 @@
 mod arbitrary_facts;
 mod builder;
 mod laws;
+mod losses;
 mod next_offset;
 mod partition;
+mod pieces;
+mod promises;
 mod reasons;
 mod segment;
 

@@ -3,6 +3,7 @@
 use super::builder::{bad_checksum, partition, segment, undecodable, with_ledger};
 use super::{check, check_rows};
 use crate::observe::Residue;
+use crate::units::Offset;
 
 #[test]
 fn a_fresh_partition_starts_at_0() {
@@ -66,6 +67,10 @@ fn a_residue_that_was_not_judged_whole_keeps_all_offsets_that_it_has_room_for() 
         with_ledger([torn.clone()]),
         "serve-from with gap 3..12, next 13, reserve 13, cut 0 at 912 saving 480",
     );
+    // What survivors are known to hold at least is no other row: the room is what counts.
+    let mut searched = torn.clone();
+    searched.0.residue.survivors_next_offset = Some(Offset::new(13));
+    check_rows(with_ledger([searched]), "damage-at-or-above next-offset-unproven");
     check_rows(with_ledger([torn]), "damage-at-or-above next-offset-unproven");
     let short = segment(0, 3).stopped(undecodable(), Residue::Unproven, 47).marked(3);
     check(with_ledger([short]), "serve, next 3, reserve 3, cut 0 at 912 saving 47");
