@@ -4,7 +4,7 @@
 //! newest of their segment supersedes, and everything below the floor.
 
 use crate::format::{LedgerKind, Mark};
-use crate::observe::{LedgerFacts, RecordedGap, Seal, SegmentMarks};
+use crate::observe::{LedgerFacts, Seal, SegmentMarks};
 use crate::units::{Offset, SegmentStart};
 
 /// One segment at or above the floor.
@@ -44,23 +44,10 @@ impl LiveMarks {
             .collect();
         let mut live = Self { segments, losses: Vec::new() };
         // Facts list every recorded gap. Those that only a seal records come back with the seal.
-        for gap in &facts.gaps {
-            if !live.is_sealed_over(*gap) || facts.given_up.contains(gap) {
-                live.losses.push(Loss {
-                    mark: live.mark_before(gap.first),
-                    first: gap.first,
-                    next: gap.next,
-                });
-            }
+        for gap in facts.gaps.iter().filter(|gap| facts.given_up.contains(gap)) {
+            live.losses.push(Loss { mark: live.mark_before(gap.first), first: gap.first, next: gap.next });
         }
         live
-    }
-
-    fn is_sealed_over(&self, gap: RecordedGap) -> bool {
-        self.segments
-            .iter()
-            .filter_map(|segment| segment.seal)
-            .any(|seal| seal.mark.next_offset == gap.first && seal.next_start.offset() == gap.next)
     }
 
     fn mark_before(&self, first: Offset) -> Option<Mark> {
@@ -82,13 +69,9 @@ impl LiveMarks {
         self.place(segment).map_or_else(|_| None, |index| self.segments[index].seal)
     }
 
-    /// Where `segment` is, or where it would be. Nearly every record speaks of the last one.
+    /// Where `segment` is, or where it would be.
     fn place(&self, segment: SegmentStart) -> Result<usize, usize> {
-        match self.segments.last() {
-            Some(last) if last.newest.segment == segment => Ok(self.segments.len() - 1),
-            Some(last) if last.newest.segment < segment => Err(self.segments.len()),
-            Some(_) | None => self.segments.binary_search_by_key(&segment, |live| live.newest.segment),
-        }
+        self.segments.binary_search_by_key(&segment, |live| live.newest.segment)
     }
 
     /// Takes in one more record.

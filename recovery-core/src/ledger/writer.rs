@@ -440,11 +440,6 @@ impl<S: Storage> LedgerWriter<S> {
         self.length
     }
 
-    /// Whether records were written that no sync has covered.
-    pub const fn is_unsynced(&self) -> bool {
-        self.is_unsynced
-    }
-
     /// Closes the file. Records that no sync has covered may be lost.
     pub fn close(self, storage: &S) {
         storage.close(self.file);

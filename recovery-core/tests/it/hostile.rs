@@ -2,8 +2,8 @@
 
 use recovery_core::decide::{Disposition, Verdict};
 use recovery_core::format::{
-    BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BatchHeader, ChainHash, Checksum, FRAME_HASHED_FROM,
-    FRAME_HEADER_BYTES, FileName, FrameHeader, LedgerKind, LedgerRecord, Mark, partition_components, stamp,
+    BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BatchHeader, Checksum, FRAME_HASHED_FROM, FRAME_HEADER_BYTES,
+    FileName, FrameHeader, LedgerKind, Mark, partition_components, stamp,
 };
 use recovery_core::observe::{
     Expectation, LOSSES_MAX, PartitionFacts, Progress, Residue, Stop, WINDOW_BYTES_MAX, Work, Workspace,
@@ -11,22 +11,15 @@ use recovery_core::observe::{
 use recovery_core::plan::PlanOptions;
 use recovery_core::recovery::{Mode, Recovery};
 use recovery_core::storage::PartitionDirectory;
-use recovery_core::units::{Durability, Incarnation, Length, Namespace, Offset, Position, SegmentStart};
+use recovery_core::units::{Length, Offset, Position, SegmentStart};
 
 use crate::image::check::measured;
 use crate::image::log::stepping_stone;
 use crate::memory_storage::MemoryStorage;
-
-pub(crate) const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
-const INCARNATION: Incarnation = Incarnation::new(7);
+use crate::observe_world::{NAMESPACE, first_mark, record, storage_of};
 
 fn storage(files: &[(String, Vec<u8>)]) -> MemoryStorage {
-    let storage = MemoryStorage::new();
-    let directory = partition_components(NAMESPACE).map(|name| name.to_string()).join("/");
-    storage.put_directory(&directory);
-    for (name, bytes) in files {
-        storage.put(&format!("{directory}/{name}"), bytes);
-    }
+    let storage = storage_of(files);
     storage.stop_listing();
     storage
 }
@@ -74,23 +67,7 @@ fn bait_whose_frames_lie_far_apart_costs_little_and_is_judged_alike_through_any_
 
 /// A ledger in which each record says something about a segment of its own.
 fn ledger(records: u64, kind: impl Fn(Mark) -> LedgerKind) -> Vec<u8> {
-    let record = |slot| {
-        let segment = SegmentStart::new(slot);
-        let chain_hash = ChainHash::start(NAMESPACE, INCARNATION, segment);
-        let mark = Mark { segment, position: Position::ZERO, next_offset: segment.offset(), chain_hash };
-        LedgerRecord {
-            kind: kind(mark),
-            durability: Durability::Synced,
-            namespace: NAMESPACE,
-            incarnation: INCARNATION,
-            epoch: 1,
-            slot,
-            generation: 0,
-            floor: SegmentStart::ZERO,
-            reserved_offset: Offset::ZERO,
-        }
-        .encode()
-    };
+    let record = |slot| record(slot, kind(first_mark(SegmentStart::new(slot)))).encode();
     (0..records).flat_map(record).collect()
 }
 

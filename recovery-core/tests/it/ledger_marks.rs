@@ -94,16 +94,6 @@ fn records_say_the_mode_in_which_they_were_written() {
     assert_eq!(modes(&storage)[2], Durability::Buffered);
 }
 
-#[test]
-fn a_record_is_unsynced_until_a_sync_has_covered_it() {
-    let (storage, _directory, mut ledger) = created();
-    assert!(!ledger.is_unsynced(), "a new ledger is durable");
-    ledger.append(&storage, frontier(0, 0, 0)).unwrap();
-    assert!(ledger.is_unsynced());
-    ledger.sync(&storage).unwrap();
-    assert!(!ledger.is_unsynced());
-}
-
 /// A storage may call a file by the name under which it was opened, and a new ledger is opened under another one.
 #[test]
 fn what_fails_is_the_ledger_whatever_it_was_called_before() {

@@ -2,11 +2,9 @@
 
 use recovery_core::format::{ChainHash, LedgerKind, LedgerRecord, Mark};
 use recovery_core::observe::{ABSENT_SEGMENTS_MAX, LOSSES_MAX, LedgerFacts, LedgerState, MARKS_CHECKED_MAX};
-use recovery_core::units::{Durability, Incarnation, Offset, Position, SegmentStart};
+use recovery_core::units::{Offset, Position, SegmentStart};
 
-use crate::observe_world::{NAMESPACE, facts, storage_of};
-
-const INCARNATION: Incarnation = Incarnation::new(7);
+use crate::observe_world::{facts, record, storage_of};
 
 fn mark(segment: u64, position: u64) -> Mark {
     Mark {
@@ -17,23 +15,8 @@ fn mark(segment: u64, position: u64) -> Mark {
     }
 }
 
-fn record(slot: u64, kind: LedgerKind) -> [u8; 128] {
-    LedgerRecord {
-        kind,
-        durability: Durability::Synced,
-        namespace: NAMESPACE,
-        incarnation: INCARNATION,
-        epoch: 1,
-        slot,
-        generation: 0,
-        floor: SegmentStart::ZERO,
-        reserved_offset: Offset::ZERO,
-    }
-    .encode()
-}
-
 fn ledger(kinds: &[LedgerKind]) -> Vec<u8> {
-    kinds.iter().zip(0..).flat_map(|(kind, slot)| record(slot, *kind)).collect()
+    kinds.iter().zip(0..).flat_map(|(kind, slot)| record(slot, *kind).encode()).collect()
 }
 
 #[track_caller]
@@ -78,7 +61,8 @@ fn of_very_many_older_marks_the_newest_are_checked() {
 #[test]
 fn a_record_in_the_slot_of_another_one_is_skipped() {
     let kind = LedgerKind::Frontier { mark: mark(0, 100) };
-    let bytes = [record(0, kind), record(2, LedgerKind::Frontier { mark: mark(0, 200) }), record(2, kind)];
+    let other = LedgerKind::Frontier { mark: mark(0, 200) };
+    let bytes = [(0, kind), (2, other), (2, kind)].map(|(slot, kind)| record(slot, kind).encode());
     let read = read(&bytes.concat());
     assert_eq!((read.valid, read.skipped), (2, 1));
     assert_eq!(read.newest.slot, 2);
@@ -99,17 +83,7 @@ fn an_accepted_loss_of_no_offset_gives_nothing_up() {
 #[test]
 fn a_gap_is_recorded_only_where_it_reaches_above_the_floor() {
     for (floor, gaps) in [(19, 1), (20, 0), (21, 0)] {
-        let record = LedgerRecord {
-            kind: loss(10, 20),
-            durability: Durability::Synced,
-            namespace: NAMESPACE,
-            incarnation: INCARNATION,
-            epoch: 1,
-            slot: 0,
-            generation: 0,
-            floor: SegmentStart::new(floor),
-            reserved_offset: Offset::ZERO,
-        };
+        let record = LedgerRecord { floor: SegmentStart::new(floor), ..record(0, loss(10, 20)) };
         assert_eq!(read(&record.encode()).gaps.len(), gaps, "above {floor}");
     }
 }

@@ -9,7 +9,7 @@ use crate::observe_world::{DIRECTORY, facts, storage_of};
 /// What the listing says of an entry of this name that is a directory.
 #[track_caller]
 fn check_directory(name: &str, expected: &str) {
-    let storage = storage_of(&[]);
+    let storage = storage_of::<&str, &[u8]>(&[]);
     storage.put_directory(&format!("{DIRECTORY}/{name}"));
     let Listing { segments, unexpected, scratch, others } = facts(&storage, 4096, 1 << 20).listing;
     assert!(segments.is_empty() && scratch.is_empty(), "a directory is no file of ours");

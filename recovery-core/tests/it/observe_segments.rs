@@ -1,37 +1,15 @@
 //! One segment among others: what marks of others say of its end, and whose offsets its residue may hold.
 
-use recovery_core::format::{
-    BatchBuilder, ChainHash, FileName, LedgerKind, LedgerRecord, Mark, Message, partition_components, stamp,
-};
+use recovery_core::format::{BatchBuilder, FileName, LedgerKind, Message, partition_components, stamp};
 use recovery_core::observe::{Expectation, Observation, PartitionFacts, Progress, SegmentFacts, Workspace};
 use recovery_core::storage::{Errno, PartitionDirectory};
-use recovery_core::units::{Durability, Incarnation, Namespace, Offset, Position, SegmentStart};
+use recovery_core::units::{Offset, SegmentStart};
 
 use crate::memory_storage::{Fault, MemoryStorage};
-
-const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
-const INCARNATION: Incarnation = Incarnation::new(7);
-
-/// A storage in which these files lie, by their names.
-fn storage(files: &[(String, Vec<u8>)]) -> MemoryStorage {
-    let storage = MemoryStorage::new();
-    let directory = partition_components(NAMESPACE).map(|name| name.to_string()).join("/");
-    storage.put_directory(&directory);
-    for (name, bytes) in files {
-        storage.put(&format!("{directory}/{name}"), bytes);
-    }
-    storage
-}
+use crate::observe_world::{NAMESPACE, facts, first_mark, record, storage_of};
 
 fn observe(storage: &MemoryStorage) -> PartitionFacts {
-    let partition = PartitionDirectory::open(storage, &partition_components(NAMESPACE)).unwrap();
-    let mut workspace = Workspace::new(512);
-    let mut observation = Observation::new(Expectation::of(NAMESPACE), &mut workspace);
-    while observation.step(storage, &partition, &mut workspace, 1 << 20) == Progress::More {}
-    let observed = observation.finish();
-    partition.close(storage);
-    assert_eq!(observed.failure, None);
-    observed.facts
+    facts(storage, 512, 1 << 20)
 }
 
 fn log(start: u64, bytes: Vec<u8>) -> (String, Vec<u8>) {
@@ -40,24 +18,10 @@ fn log(start: u64, bytes: Vec<u8>) -> (String, Vec<u8>) {
 
 /// A ledger that has a mark at the beginning of each of these segments.
 fn ledger(marked: &[u64]) -> (String, Vec<u8>) {
-    let record = |(slot, start): (usize, &u64)| {
-        let segment = SegmentStart::new(*start);
-        let chain_hash = ChainHash::start(NAMESPACE, INCARNATION, segment);
-        let mark = Mark { segment, position: Position::ZERO, next_offset: segment.offset(), chain_hash };
-        LedgerRecord {
-            kind: LedgerKind::Frontier { mark },
-            durability: Durability::Synced,
-            namespace: NAMESPACE,
-            incarnation: INCARNATION,
-            epoch: 1,
-            slot: slot as u64,
-            generation: 0,
-            floor: SegmentStart::ZERO,
-            reserved_offset: Offset::ZERO,
-        }
-        .encode()
-    };
-    (FileName::ledger().to_string(), marked.iter().enumerate().flat_map(record).collect())
+    let marks = marked.iter().map(|start| first_mark(SegmentStart::new(*start)));
+    let records =
+        marks.zip(0..).flat_map(|(mark, slot)| record(slot, LedgerKind::Frontier { mark }).encode());
+    (FileName::ledger().to_string(), records.collect())
 }
 
 /// Compares what is known of the ends of empty logs beside a ledger that marks some of them.
@@ -65,7 +29,7 @@ fn ledger(marked: &[u64]) -> (String, Vec<u8>) {
 fn check_evidence(logs: &[u64], marked: &[u64], expected: &str) {
     let mut files: Vec<_> = logs.iter().map(|start| log(*start, Vec::new())).collect();
     files.push(ledger(marked));
-    let facts = observe(&storage(&files));
+    let facts = observe(&storage_of(&files));
     let words = |segment: &SegmentFacts| format!("{} {}", segment.start.offset(), segment.evidence.code());
     assert_eq!(facts.segments.iter().map(words).collect::<Vec<_>>().join(", "), expected);
 }
@@ -94,14 +58,14 @@ fn a_batch_whose_offsets_the_next_segment_may_hold_is_carried_nowhere() {
     for (next, expected) in [(None, 1), (Some(5), 0), (Some(6), 0), (Some(7), 1)] {
         let mut files = vec![log(0, survivor())];
         files.extend(next.map(|start| log(start, Vec::new())));
-        let residue = &observe(&storage(&files)).segments[0].residue;
+        let residue = &observe(&storage_of(&files)).segments[0].residue;
         assert_eq!((residue.survivor_count, residue.runs.len()), (1, expected), "{next:?}");
     }
 }
 
 #[test]
 fn a_read_of_a_log_that_fails_once_changes_nothing() {
-    let storage = storage(&[log(0, survivor())]);
+    let storage = storage_of(&[log(0, survivor())]);
     storage.start(None);
     let expected = observe(&storage).segments;
     let reads = storage.calls().into_iter().zip(1..).filter(|(call, _)| call.starts_with("read "));
@@ -116,7 +80,7 @@ fn a_read_of_a_log_that_fails_once_changes_nothing() {
 #[test]
 fn an_observation_that_is_given_up_closes_what_it_opened() {
     let index = (FileName::index(SegmentStart::ZERO).to_string(), vec![0; 24]);
-    let storage = storage(&[log(0, vec![0; 9000]), index]);
+    let storage = storage_of(&[log(0, vec![0; 9000]), index]);
     let partition = PartitionDirectory::open(&storage, &partition_components(NAMESPACE)).unwrap();
     let before = storage.open_handles();
     let mut workspace = Workspace::new(512);

@@ -1,31 +1,17 @@
 //! What steps cost, and that neither their size nor who else uses the windows changes what is stated.
 
-use recovery_core::format::{ChainHash, IndexEntry, LedgerKind, LedgerRecord, Mark, partition_components};
+use recovery_core::format::{IndexEntry, LedgerKind, partition_components};
 use recovery_core::observe::{Expectation, Observation, Progress, Work, Workspace};
 use recovery_core::storage::PartitionDirectory;
-use recovery_core::units::{Durability, Incarnation, Offset, Position, SegmentStart};
+use recovery_core::units::{Offset, Position, SegmentStart};
 
 use crate::memory_storage::MemoryStorage;
-use crate::observe_world::{INDEX, LOG, NAMESPACE, STAMPED_AT, batch, facts, storage_of};
+use crate::observe_world::{INDEX, LOG, NAMESPACE, STAMPED_AT, batch, facts, first_mark, record, storage_of};
 
 /// A ledger of `records` records, all of which say that nothing was written, and half of one.
 fn ledger(records: u64) -> Vec<u8> {
-    let incarnation = Incarnation::new(7);
-    let segment = SegmentStart::ZERO;
-    let chain_hash = ChainHash::start(NAMESPACE, incarnation, segment);
-    let mark = Mark { segment, position: Position::ZERO, next_offset: Offset::ZERO, chain_hash };
-    let record = |slot| LedgerRecord {
-        kind: LedgerKind::Frontier { mark },
-        durability: Durability::Synced,
-        namespace: NAMESPACE,
-        incarnation,
-        epoch: 1,
-        slot,
-        generation: 0,
-        floor: SegmentStart::ZERO,
-        reserved_offset: Offset::ZERO,
-    };
-    let mut bytes: Vec<u8> = (0..records).flat_map(|slot| record(slot).encode()).collect();
+    let kind = LedgerKind::Frontier { mark: first_mark(SegmentStart::ZERO) };
+    let mut bytes: Vec<u8> = (0..records).flat_map(|slot| record(slot, kind).encode()).collect();
     bytes.extend([4; 60]);
     bytes
 }

@@ -1,13 +1,16 @@
-//! One partition directory in memory and what an observation states of it, for the tests of observation.
+//! One partition directory in memory, the records of its ledger, and what an observation states of it.
 
-use recovery_core::format::{BatchBuilder, Message, partition_components, stamp};
+use recovery_core::format::{
+    BatchBuilder, ChainHash, LedgerKind, LedgerRecord, Mark, Message, partition_components, stamp,
+};
 use recovery_core::observe::{Expectation, Observation, Observed, PartitionFacts, Progress, Workspace};
 use recovery_core::storage::PartitionDirectory;
-use recovery_core::units::{Namespace, Offset, PartitionId};
+use recovery_core::units::{Durability, Incarnation, Namespace, Offset, PartitionId, Position, SegmentStart};
 
 use crate::memory_storage::MemoryStorage;
 
 pub(crate) const NAMESPACE: Namespace = Namespace { stream: 1, topic: 2, partition: 3 };
+pub(crate) const INCARNATION: Incarnation = Incarnation::new(7);
 pub(crate) const DIRECTORY: &str = "streams/1/topics/2/partitions/3";
 pub(crate) const LOG: &str = "00000000000000000000.log";
 pub(crate) const INDEX: &str = "00000000000000000000.index";
@@ -27,12 +30,33 @@ pub(crate) fn batch(offset: u64, payloads: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
+/// A mark at the beginning of `segment`.
+pub(crate) fn first_mark(segment: SegmentStart) -> Mark {
+    let chain_hash = ChainHash::start(NAMESPACE, INCARNATION, segment);
+    Mark { segment, position: Position::ZERO, next_offset: segment.offset(), chain_hash }
+}
+
+/// The `slot`-th record of the ledger of a partition from whose front nothing was removed.
+pub(crate) const fn record(slot: u64, kind: LedgerKind) -> LedgerRecord {
+    LedgerRecord {
+        kind,
+        durability: Durability::Synced,
+        namespace: NAMESPACE,
+        incarnation: INCARNATION,
+        epoch: 1,
+        slot,
+        generation: 0,
+        floor: SegmentStart::ZERO,
+        reserved_offset: Offset::ZERO,
+    }
+}
+
 /// A storage that holds the partition with these files in it.
-pub(crate) fn storage_of(files: &[(&str, &[u8])]) -> MemoryStorage {
+pub(crate) fn storage_of<N: AsRef<str>, B: AsRef<[u8]>>(files: &[(N, B)]) -> MemoryStorage {
     let storage = MemoryStorage::new();
     storage.put_directory(DIRECTORY);
     for (file, bytes) in files {
-        storage.put(&format!("{DIRECTORY}/{file}"), bytes);
+        storage.put(&format!("{DIRECTORY}/{}", file.as_ref()), bytes.as_ref());
     }
     storage
 }

@@ -11,6 +11,7 @@ use crate::hostile;
 use crate::image::check::measured;
 use crate::loss_world::{BATCH, INCARNATION, NAMESPACE, path, written};
 use crate::memory_storage::name;
+use crate::observe_world;
 use crate::recovery_run::Files;
 use crate::transfer::other_batch;
 use crate::transfer_world::{check_same, install, install_from, offer, options, start};
@@ -185,7 +186,7 @@ fn a_batch_at_the_ceiling_is_installed_and_one_above_it_is_not() {
         let log = hostile::batch_of(length);
         let header = BatchHeader::decode(log.first_chunk::<BATCH_HEADER_BYTES>().unwrap()).unwrap();
         let segment = SegmentStart::ZERO;
-        let namespace = hostile::NAMESPACE;
+        let namespace = observe_world::NAMESPACE;
         let end = Mark {
             segment,
             position: Position::new(length),

@@ -5,7 +5,7 @@ use crate::format::{
 };
 use crate::observe::{
     BadChecksum, Evidence, Find, IndexFacts, IndexState, LedgerFacts, LedgerState, Listing, PartitionFacts,
-    Proven, RecordedGap, Residue, ResidueFacts, Seal, SegmentFacts, SegmentMarks, StopDetail,
+    Proven, RecordedGap, Residue, ResidueFacts, Run, Seal, SegmentFacts, SegmentMarks, StopDetail,
     SuperblockState, Undecodable, Work,
 };
 use crate::units::{Durability, Incarnation, Length, Namespace, Offset, Position, SegmentStart};
@@ -33,6 +33,17 @@ pub(super) fn find(position: u64, base_offset: u64) -> Find {
         base_offset: Offset::new(base_offset),
         message_count: 1,
         batch_length: Length::new(BATCH),
+    }
+}
+
+/// Whole batches of a residue, of one message each.
+pub(super) const fn run(position: u64, first: u64, next: u64) -> Run {
+    Run {
+        position: Position::new(position),
+        length: Length::new((next - first) * BATCH),
+        first: Offset::new(first),
+        next: Offset::new(next),
+        chain_hash: None,
     }
 }
 

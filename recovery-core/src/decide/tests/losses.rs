@@ -2,11 +2,11 @@
 
 use super::super::{LostRange, Unacceptable, is_accepted, losses};
 use super::builder::{
-    BATCH, NAMESPACE, Partition, Segment, bad_checksum, mark, partition, segment, with_ledger,
+    BATCH, NAMESPACE, Partition, Segment, bad_checksum, mark, partition, run, segment, with_ledger,
 };
 use crate::format::{ChainHash, LedgerKind};
 use crate::observe::{Evidence, PartitionFacts, RecordedGap, Residue, Run, StopDetail};
-use crate::units::{Incarnation, Length, Offset, Position, SegmentStart};
+use crate::units::{Incarnation, Offset, SegmentStart};
 
 /// Finds what is lost, and compares it in words: a record each, the floor, and the ranges.
 #[track_caller]
@@ -33,17 +33,6 @@ const fn gap(first: u64, next: u64) -> RecordedGap {
 
 const fn range(first: u64, last: u64) -> LostRange {
     LostRange { first: Offset::new(first), last: Offset::new(last) }
-}
-
-/// Whole batches behind a batch that is damaged, or directly behind the prefix.
-fn run(position: u64, first: u64, next: u64) -> Run {
-    Run {
-        position: Position::new(position),
-        length: Length::new((next - first) * BATCH),
-        first: Offset::new(first),
-        next: Offset::new(next),
-        chain_hash: None,
-    }
 }
 
 /// Three messages, then two batches' bytes of damage, of which the ledger says that they were durable.

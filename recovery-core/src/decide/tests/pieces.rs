@@ -1,10 +1,9 @@
 //! The chain as it will be, once batches behind accepted damage are carried over: facts in, a line a piece out.
 
 use super::super::{Piece, pieces};
-use super::builder::{BATCH, Segment, bad_checksum, partition, segment};
-use crate::format::ChainHash;
+use super::builder::{BATCH, Segment, bad_checksum, partition, run, segment};
 use crate::observe::{PartitionFacts, Residue, Run};
-use crate::units::{Length, Offset, Position};
+use crate::units::Position;
 
 fn words(piece: &Piece<'_>) -> String {
     let what = match (piece.run, piece.staged(), piece.replaces()) {
@@ -21,16 +20,6 @@ fn words(piece: &Piece<'_>) -> String {
 fn check(segments: impl IntoIterator<Item = Segment>, expected: &[&str]) {
     let facts = PartitionFacts::from(partition(segments));
     assert_eq!(pieces(&facts).iter().map(words).collect::<Vec<_>>(), expected);
-}
-
-fn run(position: u64, first: u64, next: u64) -> Run {
-    Run {
-        position: Position::new(position),
-        length: Length::new((next - first) * BATCH),
-        first: Offset::new(first),
-        next: Offset::new(next),
-        chain_hash: Some(ChainHash::default()),
-    }
 }
 
 /// A segment with damage that was accepted, and these runs behind its prefix.
