@@ -74,9 +74,9 @@ pub enum HostError {
         /// The next offset of the offer.
         offered: Offset,
     },
-    /// What is offered ends late enough, and leaves out a batch that verifies here.
+    /// What is offered ends late enough, and leaves out what verifies here, or may lie in a log that cannot be read.
     #[error(
-        "partition {namespace} is offered without offset {offset}, and a batch that verifies here holds it"
+        "partition {namespace} is offered without offset {offset}, which a batch holds that verifies here, or may lie in a log that cannot be read"
     )]
     OfferLeavesOut {
         /// The namespace.

@@ -11,7 +11,8 @@ use crate::units::Offset;
 
 impl Offer {
     /// The first offset that a batch here holds and the offer leaves out: one at or above its floor that lies in none
-    /// of its segments, or any at all if it offers no message. `None` where whatever verifies here comes with the copy.
+    /// of its segments, or any at all if it offers no message, which leaves out what a log that cannot be read may hold,
+    /// too. `None` where whatever verifies here comes with the copy.
     /// `is_cut` says that what followed the proven prefixes was cut and set aside: it lies in a fence whatever comes.
     pub fn leaves_out(&self, local: &PartitionFacts, is_cut: bool) -> Option<Offset> {
         let is_empty = self.bytes() == 0;
@@ -34,15 +35,16 @@ impl Offer {
 }
 
 /// Offsets that a segment may hold of which a part cannot be read: nobody knows what verifies there, so all that was
-/// durable counts as held, and a copy that leaves some of it out is not taken for one that has it.
+/// durable counts as held, and a copy that leaves some of it out is not taken for one that has it. Where nothing is
+/// known to have been durable, the two are the same: something may be held, which a copy without a message leaves out.
 fn unread(segment: &SegmentFacts, local: &PartitionFacts) -> Option<(Offset, Offset)> {
     if segment.stop.stop() != Stop::Unreadable {
         return None;
     }
-    let ledger = local.ledger.known()?;
-    let marks = ledger.segments.iter().find(|marks| marks.newest.segment == segment.start)?;
-    let (first, next) = (segment.proven.next_offset, marks.newest.next_offset);
-    (first < next).then_some((first, next))
+    let first = segment.proven.next_offset;
+    let mut ledger = local.ledger.known().into_iter().flat_map(|ledger| &ledger.segments);
+    let marks = ledger.find(|marks| marks.newest.segment == segment.start);
+    Some((first, marks.map_or(first, |marks| marks.newest.next_offset)))
 }
 
 /// Offsets that verified batches of a segment hold, each run with one behind its last.

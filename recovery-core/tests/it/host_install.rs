@@ -179,7 +179,7 @@ fn n21_a_copy_that_leaves_out_what_verifies_here_is_not_taken() {
         assert_eq!(
             error.to_string(),
             format!(
-                "partition 1/2/3 is offered without offset {}, and a batch that verifies here holds it",
+                "partition 1/2/3 is offered without offset {}, which a batch holds that verifies here, or may lie in a log that cannot be read",
                 if batches == 0 { left_out } else { left_out + 1 }
             )
         );
@@ -321,6 +321,27 @@ fn a_copy_that_leaves_out_what_cannot_be_read_here_is_not_taken() {
     let error = world.host.begin_install(&world.storage, NAMESPACE, offer).unwrap_err();
     assert_eq!(error.code(), "offer-leaves-out", "{error}");
     let whole = peer.host.offer(NAMESPACE).expect("it is served");
+    world.host.begin_install(&world.storage, NAMESPACE, whole).unwrap();
+    assert!(world.host.is_installing(NAMESPACE));
+}
+
+/// N21: without a ledger nobody knows what was durable there either. A copy without a message leaves out whatever it was.
+#[test]
+fn no_copy_without_a_message_is_taken_for_a_log_that_cannot_be_read() {
+    let peer = replica(6);
+    let mut world = replica(4);
+    world.storage.take_away(&format!("{DIRECTORY}/ledger"));
+    world.storage.make_unreadable(Some(&log_path()));
+    world.restart();
+    while world.state() == Some(PartitionState::Unavailable) {
+        world.host.retry();
+        world.judge();
+    }
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding), "{}", world.events());
+    let whole = peer.host.offer(NAMESPACE).expect("it is served");
+    let empty = Offer { segments: Vec::new(), ..whole.clone() };
+    let error = world.host.begin_install(&world.storage, NAMESPACE, empty).unwrap_err();
+    assert_eq!(error.code(), "offer-leaves-out", "{error}");
     world.host.begin_install(&world.storage, NAMESPACE, whole).unwrap();
     assert!(world.host.is_installing(NAMESPACE));
 }

@@ -15,6 +15,8 @@ pub struct Held {
     pub runs: Vec<(Offset, Offset)>,
     /// One behind the last offset that a mark has as durable, whatever has become of it since.
     pub marked_next: Offset,
+    /// Whether a part of a log cannot be read: it may hold anything.
+    pub is_unreadable: bool,
 }
 
 /// What a peer offers, as far as its numbers say.
@@ -33,6 +35,10 @@ pub fn check_begun(held: &Held, given: &Given) -> Option<Violation> {
     if given.next < held.marked_next {
         let subject = "the end of a copy";
         return Some(Violation::new(Check::I19, subject, held.marked_next.into(), given.next.into()));
+    }
+    if given.runs.is_empty() && held.is_unreadable {
+        let (expected, actual) = (Value::Code("a message"), Value::None);
+        return Some(Violation::new(Check::I19, "a copy for what cannot be read", expected, actual));
     }
     let is_given = |(first, next): &(Offset, Offset)| {
         let from = (*first).max(given.floor);
@@ -67,7 +73,7 @@ mod tests {
     fn check(held: &[(u64, u64)], floor: u64, given: &[(u64, u64)], expected: Option<u64>) {
         let next = Offset::new(given.last().map_or(floor, |run| run.1));
         let given = Given { floor: Offset::new(floor), runs: runs(given), next };
-        let held = Held { runs: runs(held), marked_next: Offset::ZERO };
+        let held = Held { runs: runs(held), marked_next: Offset::ZERO, is_unreadable: false };
         let found = check_begun(&held, &given).map(|violation| (violation.check, violation.actual));
         assert_eq!(found, expected.map(|first| (Check::I19, Value::Number(first))));
     }
@@ -92,10 +98,24 @@ mod tests {
 
     #[test]
     fn a_copy_that_ends_before_what_a_mark_has_is_a_violation() {
-        let held = |marked_next| Held { runs: Vec::new(), marked_next: Offset::new(marked_next) };
+        let held = |marked_next| Held {
+            runs: Vec::new(),
+            marked_next: Offset::new(marked_next),
+            is_unreadable: false,
+        };
         let given = Given { floor: Offset::ZERO, runs: runs(&[(0, 4)]), next: Offset::new(5) };
         assert!(check_begun(&held(5), &given).is_none());
         assert_eq!(check_begun(&held(6), &given).map(|violation| violation.check), Some(Check::I19));
+    }
+
+    #[test]
+    fn a_copy_without_a_message_for_what_cannot_be_read_is_a_violation() {
+        let held = |is_unreadable| Held { is_unreadable, ..Held::default() };
+        let given = |all: &[(u64, u64)]| Given { floor: Offset::ZERO, runs: runs(all), next: Offset::new(4) };
+        let found = check_begun(&held(true), &given(&[])).map(|violation| violation.check);
+        assert_eq!(found, Some(Check::I19));
+        assert!(check_begun(&held(true), &given(&[(0, 4)])).is_none());
+        assert!(check_begun(&held(false), &given(&[])).is_none());
     }
 
     #[test]

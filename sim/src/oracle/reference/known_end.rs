@@ -1,9 +1,9 @@
-//! Where all that lies in a directory ends, and whether any batch does: what a copy must have to take its place.
+//! What verifies in a directory, and where it ends: what a copy must have to take its place.
 //!
 //! Promises: asked of the reference's own findings, never of the core. Leaves out: whether any of it is served.
 
 use recovery_core::observe::Stop;
-use recovery_core::units::Offset;
+use recovery_core::units::{Offset, SegmentStart};
 
 use super::Reference;
 use super::agreement::most_it_could_hold;
@@ -24,6 +24,21 @@ impl Reference {
             findings.segments.iter().all(|segment| !segment.has_bait && segment.stop != Stop::Conflict)
         };
         self.findings.as_ref().is_some_and(is_plain)
+    }
+
+    /// Whether the batch of a segment that begins at `base` lies in its proven prefix.
+    pub fn proves(&self, segment: SegmentStart, base: Offset) -> bool {
+        let mut segments = self.findings.iter().flat_map(|findings| &findings.segments);
+        segments
+            .any(|found| found.start == segment.get() && found.batches > 0 && base.get() < found.next_offset)
+    }
+
+    /// One behind the last offset that the ledger, as it lies here, has as durable in a segment.
+    pub fn marked_next(&self, segment: SegmentStart) -> Offset {
+        let testimony = self.findings.iter().filter_map(|findings| findings.testimony.as_ref());
+        let marks = testimony.flat_map(|testimony| &testimony.marks);
+        let ends = marks.filter(|mark| mark.segment == segment.get()).map(|mark| mark.next_offset);
+        Offset::new(ends.max().unwrap_or_default())
     }
 
     /// Offsets of what verifies behind damage, whoever wrote it: the first of each batch, and one behind its last.

@@ -43,8 +43,12 @@ pub(super) fn installed() -> Result<String, String> {
         let runs = |runs: &[(u64, u64)]| -> Vec<(Offset, Offset)> {
             runs.iter().map(|(first, next)| (Offset::new(*first), Offset::new(*next))).collect()
         };
-        let held = Held { runs: runs(held), marked_next: Offset::new(2) };
+        let held = Held { runs: runs(held), marked_next: Offset::new(2), is_unreadable: false };
         check_begun(&held, &Given { floor: Offset::ZERO, runs: runs(&[(0, 2)]), next: Offset::new(2) })
+    };
+    let empty = |is_unreadable| {
+        let given = Given { floor: Offset::ZERO, runs: Vec::new(), next: Offset::new(2) };
+        check_begun(&Held { is_unreadable, ..Held::default() }, &given)
     };
     let (first, second) = (lying(0, BATCHES[0]), lying(1, BATCHES[1]));
     judge(
@@ -55,6 +59,7 @@ pub(super) fn installed() -> Result<String, String> {
             copy(&[first, second, lying(2, BATCHES[2])]),
             check_taken(false, "refused"),
             begun(&[(0, 3)]),
+            empty(true),
             check_came(true, "not-as-offered"),
             check_newest(false),
         ],
@@ -62,6 +67,7 @@ pub(super) fn installed() -> Result<String, String> {
             copy(&[first, second]),
             check_taken(true, "served"),
             begun(&[(0, 2)]),
+            empty(false),
             check_came(false, "not-as-offered"),
             check_newest(true),
         ],

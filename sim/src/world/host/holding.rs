@@ -6,17 +6,17 @@
 use recovery_core::format::FileName;
 use recovery_core::host::{Cause, HostEvent, RebuildCause};
 use recovery_core::transfer::{InstallError, Offer};
-use recovery_core::units::{Offset, SegmentStart};
+use recovery_core::units::Offset;
 
-use super::replica::without_bad_sectors;
+use super::replica::{has_unreadable_log, unreadable_from, without_bad_sectors};
 use super::run::HostWorld;
 use crate::disk::DirectoryId;
+use crate::oracle::Violation;
 use crate::oracle::damage::Damages;
 use crate::oracle::invariants::{
     Given, Held, check_begun, check_came, check_given_up, check_newest, check_own_error,
 };
 use crate::oracle::truth::{Life, Truth, Write};
-use crate::oracle::{Content, PartitionImage, Violation};
 use crate::world::look;
 
 const fn lives(write: &Write) -> bool {
@@ -29,15 +29,6 @@ pub(super) fn given(offer: &Offer) -> Given {
     let is_empty = offer.bytes() == 0;
     let runs = runs.filter(|_| !is_empty).collect();
     Given { floor: offer.floor.offset(), runs, next: offer.next_offset }
-}
-
-/// Whether a part of a log before `end` cannot be read.
-fn is_unreadable_before(image: &PartitionImage, segment: SegmentStart, end: u64) -> bool {
-    let log = image.directory.find(FileName::log(segment).as_bytes());
-    match log {
-        Some(Content::File(file)) => file.unreadable.iter().any(|range| range.start < end),
-        Some(Content::Unopenable | Content::Directory | Content::Other) | None => true,
-    }
 }
 
 /// Whether damage takes nothing of what lives.
@@ -56,20 +47,30 @@ impl HostWorld<'_> {
         let image = look::image(&member.node.disk, &slot.components);
         let has_directory = look::directory(&member.node.disk, &slot.components).is_some();
         let is_known = has_directory && !self.has_liars(m) && !member.was_lied_to;
-        if !is_known || !self.found(m, index, &image).is_all_found() {
+        let found = self.found(m, index, &image);
+        if !is_known || !found.is_all_found() {
             return Held::default();
         }
         let readable = without_bad_sectors(&image.directory);
         let is_here = |write: &&Write| lives(write) && slot.truth.lies_in(&readable, write);
-        // What verifies behind a part that nobody can read counts as far as a mark tells of it.
+        // Of a log of which a part cannot be read only what is proven before it counts, and what a mark tells of; and what
+        // lies where nothing could follow what is before it counts for nothing.
         let is_told = |write: &&Write| {
-            write.is_marked
-                || !is_unreadable_before(&image, write.segment, write.position + u64::from(write.length))
+            let (segment, end) = (write.segment, write.position + u64::from(write.length));
+            let is_proven = found.proves(segment, write.base);
+            match unreadable_from(&image, segment) {
+                Some(from) => (is_proven && end <= from) || write.next <= found.marked_next(segment),
+                None => is_proven || found.survivors().any(|(first, _)| first == write.base),
+            }
         };
         let writes = slot.truth.writes().iter().filter(is_here).filter(is_told);
         let held = writes.map(|write| (write.base, write.next));
         let runs = held.filter(|(first, next)| first < next).collect();
-        Held { runs, marked_next: slot.truth.marked_next().unwrap_or(Offset::ZERO) }
+        Held {
+            runs,
+            marked_next: slot.truth.marked_next().unwrap_or(Offset::ZERO),
+            is_unreadable: has_unreadable_log(&image),
+        }
     }
 
     /// I19: a copy was begun.

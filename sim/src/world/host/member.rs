@@ -158,7 +158,9 @@ impl Member {
 
     /// A life of a partition is to go.
     pub(super) fn end_life(&mut self, index: usize) {
-        self.extras[index] = Extra { is_deleted: true, is_crowded: true, ..Extra::default() };
+        // Its host may still tell how often in a row nothing could be said of it.
+        let tries = self.extras[index].tries;
+        self.extras[index] = Extra { is_deleted: true, is_crowded: true, tries, ..Extra::default() };
         self.forget(index);
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use recovery_core::format::stamp;
+use recovery_core::format::{FileName, stamp};
 use recovery_core::host::PartitionState;
 use recovery_core::transfer::Offer;
 use recovery_core::units::{Namespace, Offset, SegmentStart};
@@ -14,7 +14,7 @@ use recovery_core::units::{Namespace, Offset, SegmentStart};
 use super::member::Member;
 use super::run::HostWorld;
 use crate::oracle::invariants::Replica;
-use crate::oracle::reference::{self, Reference};
+use crate::oracle::reference::{self, Reference, ReferenceSegment};
 use crate::oracle::truth::Life;
 use crate::oracle::{Content, Image, PartitionImage, served_log};
 use crate::world::{boot, look};
@@ -109,6 +109,14 @@ impl HostWorld<'_> {
             .filter(|write| slot.truth.lies_in(&image.directory, write))
             .map(|write| write.base)
             .collect();
+        // Of what a log cannot show, all that was durable counts.
+        let is_unread = |segment: &&ReferenceSegment| unreadable_from(image, segment.start).is_some();
+        let unread: Vec<(Offset, Offset)> = found
+            .segments
+            .iter()
+            .filter(is_unread)
+            .map(|segment| (segment.next_offset, found.marked_next(segment.start)))
+            .collect();
         let gives_all = |offer: &Offer| {
             let is_given = |base: &Offset| {
                 offer.segments.iter().any(|end| end.segment.offset() <= *base && *base < end.next_offset)
@@ -117,6 +125,7 @@ impl HostWorld<'_> {
             held <= offer.next_offset
                 && bases.iter().all(is_given)
                 && found.survivors().all(|survivor| gives(offer, survivor))
+                && unread.iter().all(|offsets| gives(offer, *offsets))
                 && !has_nothing
         };
         let offered = |member: &Member| member.host.as_ref()?.offer(slot.header.namespace);
@@ -147,6 +156,15 @@ fn gives(offer: &Offer, (first, next): (Offset, Offset)) -> bool {
     next <= held
 }
 
+/// Where a log cannot be read from, if it cannot be read to its end.
+pub(super) fn unreadable_from(image: &PartitionImage, segment: SegmentStart) -> Option<u64> {
+    let log = image.directory.find(FileName::log(segment).as_bytes());
+    match log {
+        Some(Content::File(file)) => file.unreadable.iter().map(|range| range.start).min(),
+        Some(Content::Unopenable | Content::Directory | Content::Other) | None => Some(0),
+    }
+}
+
 /// The same directory with zeros in the place of what cannot be read.
 pub(super) fn without_bad_sectors(image: &Image) -> Image {
     let mut image = image.clone();
@@ -167,7 +185,7 @@ fn has_unreadable_file(directory: &Image) -> bool {
 }
 
 /// Whether a part of a log cannot be read.
-fn has_unreadable_log(image: &PartitionImage) -> bool {
+pub(super) fn has_unreadable_log(image: &PartitionImage) -> bool {
     has_unreadable(&image.directory, true)
 }
 

@@ -36,6 +36,8 @@ pub(super) struct Look {
     /// What lay there as reads saw it.
     pub(super) seen: PartitionImage,
     pub(super) unsettled: Vec<(u32, Forgotten)>,
+    /// Whether its directory was made: the ledger of one that was not may be half-made, and is begun anew.
+    pub(super) is_made: bool,
     /// What the host said of it.
     pub(super) state: Option<PartitionState>,
     /// Its directory.
@@ -124,10 +126,8 @@ impl HostWorld<'_> {
             let host = member.host.as_ref();
             let state = host.and_then(|host| host.state_of(&member.key(index)));
             let extra = &member.extras[index];
-            let is_elsewhere = extra.is_deleted || extra.is_crowded || state == Some(PartitionState::Created);
-            // What a pass that failed has half made is made again by the next one, over what it left.
-            let is_half_made = state == Some(PartitionState::Unavailable) && !extra.is_made;
-            if state == Some(PartitionState::Served) || is_elsewhere || is_half_made {
+            let is_elsewhere = extra.is_deleted || extra.is_crowded;
+            if state == Some(PartitionState::Served) || is_elsewhere {
                 return None;
             }
             let is_judged = extra.is_made
@@ -176,6 +176,7 @@ impl HostWorld<'_> {
             key: member.key(index),
             seen,
             unsettled: look::unsettled(disk, components),
+            is_made: member.extras[index].is_made,
             state: member.host.as_ref().and_then(|host| host.state_of(&member.key(index))),
             directory,
             is_half_installed,
