@@ -19,6 +19,7 @@ pub fn join(from: u64, shards: &[Summary]) -> Summary {
         // Shards run side by side: the longest of them is how long it took.
         whole.elapsed = whole.elapsed.max(shard.elapsed);
         whole.tally.add(&shard.tally);
+        whole.first_seen.add(&shard.first_seen);
         whole.reruns += shard.reruns;
         whole.mismatches += shard.mismatches;
         whole.scenarios.passed += shard.scenarios.passed;

@@ -8,6 +8,7 @@ pub mod difference;
 pub mod digest;
 pub mod ending;
 pub mod explain;
+pub mod first_seen;
 pub mod fuzzed;
 pub mod group;
 pub mod join;

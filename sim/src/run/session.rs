@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::difference::Difference;
 use super::digest::RunDigest;
 use super::ending::FailureClass;
+use super::first_seen::FirstSeen;
 use super::group::group_id;
 use super::known::Known;
 use super::one::{Outcome, run_seed, schedule_of};
@@ -156,6 +157,8 @@ pub struct Summary {
     pub elapsed: Duration,
     /// What it reached.
     pub tally: Tally,
+    /// What each class of outcome was first seen by.
+    pub first_seen: FirstSeen,
     /// Worlds run twice.
     pub reruns: u64,
     /// Worlds whose second run was another one.
@@ -394,6 +397,7 @@ impl<'a> Session<'a> {
         summary.digest.add(seed, outcome.digest);
         let is_first = summary.tally.subject.difference.is_none();
         summary.tally.add(&outcome.tally);
+        summary.first_seen.note_world(seed, &outcome.tally);
         if let Some(difference) = summary.tally.subject.difference.as_mut().filter(|_| is_first) {
             *difference = format!("{token}, {difference}");
         }

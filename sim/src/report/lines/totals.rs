@@ -14,6 +14,7 @@ use crate::disk::Cause;
 use crate::exit::Exit;
 use crate::oracle::Check;
 use crate::run::digest::RunDigest;
+use crate::run::first_seen::{Class, FirstSeen};
 use crate::run::pace::{Pace, ShardPace};
 use crate::run::planted::PlantedFate;
 use crate::run::reach::{Line as Reached, ReachKind};
@@ -85,6 +86,9 @@ pub struct SummaryLine {
     /// Worlds in which a fault was met and a start came to a verdict, by both.
     #[serde(default)]
     pub fault_verdicts: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Classes of outcome, each with the smallest seed that came to it.
+    #[serde(default)]
+    pub first_seeds: BTreeMap<String, u64>,
     /// Starts that were put to another program, if there is one.
     #[serde(default)]
     pub subject: Option<SubjectLine>,
@@ -253,6 +257,7 @@ impl SummaryLine {
                 .map(|(regime, tally)| (regime.word().to_owned(), RegimeLine::of(tally)))
                 .collect(),
             fault_verdicts: fault_verdicts(tally),
+            first_seeds: summary.first_seen.iter().map(|(class, seed)| (class.to_string(), seed)).collect(),
             subject: started.subject.as_ref().map(|_| SubjectLine {
                 starts: tally.subject.starts,
                 agreed: tally.subject.agreed,
@@ -344,6 +349,7 @@ pub fn summary_of(reach: &[ReachLine], line: &SummaryLine) -> Result<Summary, Li
         digest: RunDigest::of(bits),
         elapsed: Duration::from_secs_f64(line.seconds.max(0.0)),
         tally,
+        first_seen: first_seen(line)?,
         reruns: line.determinism.rerun,
         mismatches: line.determinism.mismatched,
         scenarios: line.scenarios.read()?,
@@ -357,6 +363,15 @@ pub fn summary_of(reach: &[ReachLine], line: &SummaryLine) -> Result<Summary, Li
         parts: line.parts.iter().map(PartLine::end).collect::<Result<_, _>>()?,
         cut_by_time: line.cut_by_time,
     })
+}
+
+fn first_seen(line: &SummaryLine) -> Result<FirstSeen, LineError> {
+    let mut seen = FirstSeen::default();
+    for (name, seed) in &line.first_seeds {
+        let class = Class::from_name(name, known_verdict);
+        seen.note(class.ok_or_else(|| LineError::Unknown { word: name.clone() })?, *seed);
+    }
+    Ok(seen)
 }
 
 fn count_reach(line: &ReachLine, tally: &mut Tally) -> Result<(), LineError> {
@@ -410,8 +425,12 @@ pub(super) fn check(word: &str) -> Result<Check, LineError> {
 
 /// The disposition or reason that a word names.
 pub(super) fn verdict(word: &str) -> Result<&'static str, LineError> {
+    known_verdict(word).ok_or_else(|| LineError::Unknown { word: word.to_owned() })
+}
+
+fn known_verdict(word: &str) -> Option<&'static str> {
     const DISPOSITIONS: [&str; 4] = ["serve", "serve-from", "refuse", "unavailable"];
     let reasons = ReasonCode::ALL.iter().map(|reason| reason.code());
     let mut known = DISPOSITIONS.into_iter().chain(reasons);
-    known.find(|code| *code == word).ok_or_else(|| LineError::Unknown { word: word.to_owned() })
+    known.find(|code| *code == word)
 }

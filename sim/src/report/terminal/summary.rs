@@ -49,6 +49,7 @@ pub fn run_summary(out: &mut dyn Write, whole: &Whole) -> io::Result<()> {
     regimes(out, tally)?;
     faults_table(out, summary, reach)?;
     reached(out, summary, reach)?;
+    newest(out, started, summary)?;
     subject(out, started, summary)?;
     alive(out, summary)?;
     groups(out, whole)?;
@@ -191,6 +192,17 @@ fn reached(out: &mut dyn Write, summary: &Summary, reach: &[Line]) -> io::Result
         }
     }
     Ok(())
+}
+
+/// How long the run still saw something new.
+fn newest(out: &mut dyn Write, started: &StartedLine, summary: &Summary) -> io::Result<()> {
+    let Some((class, seed)) = summary.first_seen.newest(started.from_seed) else { return Ok(()) };
+    let classes = match summary.first_seen.count() {
+        1 => "1 class of outcome".to_owned(),
+        count => format!("{count} classes of outcome"),
+    };
+    let text = format!("of {classes} the last to be seen was {class}, by seed {seed:#x}");
+    paragraph(out, "Newest", &text)
 }
 
 const fn plural(kind: ReachKind) -> &'static str {

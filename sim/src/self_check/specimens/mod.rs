@@ -127,7 +127,7 @@ mod tests {
         "I16: segment 0: 00000000000000000000.index: an index should be good and is of other batches; and 5 more",
         "I17: bytes read should be 81536 and is 81537; and 2 more",
         "I18: the verdict should be serve and is overlap; and 3 more",
-        "I19: a batch that was offered should be 1 and is none; and 6 more",
+        "I19: a batch that was offered should be 1 and is none; and 7 more",
         "I20: a start without errors should be judged and is unavailable; and 4 more",
         "I21: the verdict should be serve and is overlap; and 3 more",
         "I22: segment 0: bytes 712 to 1068: a batch with more damage should be not served and is served; and 1 more",

@@ -155,8 +155,12 @@ impl HostWorld<'_> {
             self.fail(Some(namespace), violation, "transfer-install", None);
         }
         let slot = &mut self.members[m].node.slots[index];
-        let promised = slot.truth.promised_next;
+        let (promised, damages) = (slot.truth.promised_next, slot.truth.damages.clone());
         slot.truth.adopt_copy(&installing.truth, lying);
+        if excused {
+            // What lied while it came may have left less of it than anybody said.
+            slot.truth.damages = damages;
+        }
         slot.truth.promised_next = slot.truth.promised_next.max(promised);
         self.members[m].extras[index].was_damaged |= installing.was_damaged;
     }

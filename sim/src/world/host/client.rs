@@ -66,14 +66,14 @@ impl HostWorld<'_> {
         batch: BatchId,
         time: u64,
     ) -> Result<(Offset, Offset), ClientError> {
-        let is_served = self.members[m].is_served(index);
+        let may_answer = self.members[m].may_answer(index);
         let member = &mut self.members[m];
         let slot = &mut member.node.slots[index];
         let namespace = slot.header.namespace;
         let host = member.host.as_mut().expect("the node is up");
         let answer = host.produce(&member.node.disk, namespace, &self.scratch.batch, time);
         self.answers.push((index, answer.is_ok()));
-        let violation = check_success(is_served, answer.is_ok());
+        let violation = check_success(may_answer, answer.is_ok());
         let appended = match answer {
             Ok(appended) => appended,
             Err(error) => {
@@ -118,7 +118,7 @@ impl HostWorld<'_> {
     }
 
     pub(super) fn flush(&mut self, m: usize, index: usize) -> Answer {
-        let is_served = self.members[m].is_served(index);
+        let may_answer = self.members[m].may_answer(index);
         let member = &mut self.members[m];
         let slot = &mut member.node.slots[index];
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
@@ -126,7 +126,7 @@ impl HostWorld<'_> {
         slot.truth.try_flush();
         let flushed = host.flush(&member.node.disk, namespace);
         self.answers.push((index, flushed.is_ok()));
-        let violation = check_success(is_served, flushed.is_ok());
+        let violation = check_success(may_answer, flushed.is_ok());
         let answer = match flushed {
             Ok(acknowledged) => {
                 tell_acknowledged(slot, acknowledged.next_offset);
@@ -142,7 +142,7 @@ impl HostWorld<'_> {
     }
 
     pub(super) fn roll(&mut self, m: usize, index: usize) -> Answer {
-        let is_served = self.members[m].is_served(index);
+        let may_answer = self.members[m].may_answer(index);
         let member = &mut self.members[m];
         let slot = &mut member.node.slots[index];
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
@@ -152,7 +152,7 @@ impl HostWorld<'_> {
         // A roll flushes first. If it fails behind that, what it flushed is there for readers all the same.
         let readable = host.writer(namespace).and_then(|writer| writer.chain().next_offset());
         self.answers.push((index, rolled.is_ok()));
-        let violation = check_success(is_served, rolled.is_ok());
+        let violation = check_success(may_answer, rolled.is_ok());
         if let Ok(acknowledged) = &rolled {
             tell_acknowledged(slot, acknowledged.next_offset);
         }
@@ -176,7 +176,7 @@ impl HostWorld<'_> {
     }
 
     pub(super) fn checkpoint(&mut self, m: usize, index: usize) -> Answer {
-        let is_served = self.members[m].is_served(index);
+        let may_answer = self.members[m].may_answer(index);
         let member = &mut self.members[m];
         let slot = &mut member.node.slots[index];
         let (namespace, promised) = (slot.header.namespace, slot.truth.promised_next);
@@ -184,7 +184,7 @@ impl HostWorld<'_> {
         slot.truth.try_flush();
         let done = host.checkpoint(&member.node.disk, namespace);
         self.answers.push((index, done.is_ok()));
-        let violation = check_success(is_served, done.is_ok());
+        let violation = check_success(may_answer, done.is_ok());
         let answer = match done {
             Ok(()) => {
                 promise_all(slot);
@@ -198,7 +198,7 @@ impl HostWorld<'_> {
     }
 
     pub(super) fn retain(&mut self, m: usize, index: usize, retain: &Retain) -> Answer {
-        let is_served = self.members[m].is_served(index);
+        let (is_served, may_answer) = (self.members[m].is_served(index), self.members[m].may_answer(index));
         let member = &mut self.members[m];
         let slot = &mut member.node.slots[index];
         let namespace = slot.header.namespace;
@@ -214,7 +214,7 @@ impl HostWorld<'_> {
             slot.truth.retain(first.start.offset());
         }
         self.answers.push((index, done.is_ok()));
-        let violation = check_success(is_served, done.is_ok());
+        let violation = check_success(may_answer, done.is_ok());
         let answer = match done {
             Ok(()) => {
                 slot.truth.is_floor_doubtful = false;
@@ -228,7 +228,7 @@ impl HostWorld<'_> {
 
     /// Reads as a client does, and lets the oracle look at what comes.
     pub(super) fn poll(&mut self, m: usize, index: usize, request: &Poll, tally: &mut Tally) -> Answer {
-        let is_served = self.members[m].is_served(index);
+        let (is_served, may_answer) = (self.members[m].is_served(index), self.members[m].may_answer(index));
         let member = &mut self.members[m];
         let Some(host) = &mut member.host else { return Answer::Missed };
         let namespace = request.partition;
@@ -239,7 +239,7 @@ impl HostWorld<'_> {
         };
         let answered = host.poll(&member.node.disk, namespace, &asked, &mut self.workspace, &mut self.polled);
         self.note_calls(m, tally);
-        let violation = check_success(is_served, answered.is_ok());
+        let violation = check_success(may_answer, answered.is_ok());
         self.fail_call(namespace, violation);
         if is_served {
             self.judge_answer(m, index, request, &answered);

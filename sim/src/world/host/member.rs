@@ -137,6 +137,14 @@ impl Member {
             .is_some_and(|host| host.newest(key.namespace) == Some(key) && host.is_routed(key.namespace))
     }
 
+    /// Whether a client may be answered: it is served, or the metadata log was lied to, and has brought back a life of it
+    /// that is.
+    pub(super) fn may_answer(&self, index: usize) -> bool {
+        let namespace = self.node.slots[index].header.namespace;
+        let is_routed = self.host.as_ref().is_some_and(|host| host.is_routed(namespace));
+        self.is_served(index) || (self.was_lied_to && is_routed)
+    }
+
     /// Lets the link carry what it carries by `step`.
     pub(super) fn hear(&mut self, cluster: &Cluster, step: u32) {
         let carried = match self.link {

@@ -5,6 +5,7 @@
 //! ([`crate::oracle::invariants::check_settled`]).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use recovery_core::format::{FileName, stamp};
 use recovery_core::host::PartitionState;
@@ -98,7 +99,7 @@ impl HostWorld<'_> {
         let slot = &self.members[m].node.slots[index];
         let found = self.found(m, index, image);
         // What cannot be opened may hold anything.
-        let Some(held) = found.known_end() else { return true };
+        let Some(known_end) = found.known_end() else { return true };
         let may_hold_a_batch = found.holds_a_batch() || has_unreadable_log(image);
         let bases: Vec<Offset> = slot
             .truth
@@ -109,23 +110,21 @@ impl HostWorld<'_> {
             .filter(|write| slot.truth.lies_in(&image.directory, write))
             .map(|write| write.base)
             .collect();
-        // Of what a log cannot show, all that was durable counts.
+        // All that is proven counts, whoever wrote it, and of what a log cannot show all that was durable.
         let is_unread = |segment: &&ReferenceSegment| unreadable_from(image, segment.start).is_some();
-        let unread: Vec<(Offset, Offset)> = found
-            .segments
-            .iter()
-            .filter(is_unread)
-            .map(|segment| (segment.next_offset, found.marked_next(segment.start)))
-            .collect();
+        let unread = found.segments.iter().filter(is_unread);
+        let unread = unread.map(|segment| (segment.next_offset, found.marked_next(segment.start)));
+        let proven = found.segments.iter().map(|segment| (segment.start.offset(), segment.next_offset));
+        let held: Vec<(Offset, Offset)> = proven.chain(unread).filter(|(first, next)| first < next).collect();
         let gives_all = |offer: &Offer| {
             let is_given = |base: &Offset| {
                 offer.segments.iter().any(|end| end.segment.offset() <= *base && *base < end.next_offset)
             };
             let has_nothing = offer.bytes() == 0 && may_hold_a_batch;
-            held <= offer.next_offset
+            known_end <= offer.next_offset
                 && bases.iter().all(is_given)
                 && found.survivors().all(|survivor| gives(offer, survivor))
-                && unread.iter().all(|offsets| gives(offer, *offsets))
+                && held.iter().all(|offsets| gives(offer, *offsets))
                 && !has_nothing
         };
         let offered = |member: &Member| member.host.as_ref()?.offer(slot.header.namespace);
@@ -160,7 +159,10 @@ fn gives(offer: &Offer, (first, next): (Offset, Offset)) -> bool {
 pub(super) fn unreadable_from(image: &PartitionImage, segment: SegmentStart) -> Option<u64> {
     let log = image.directory.find(FileName::log(segment).as_bytes());
     match log {
-        Some(Content::File(file)) => file.unreadable.iter().map(|range| range.start).min(),
+        Some(Content::File(file)) => {
+            let within = file.unreadable.iter().map(|range| range.start);
+            within.filter(|start| *start < file.bytes.len() as u64).min()
+        }
         Some(Content::Unopenable | Content::Directory | Content::Other) | None => Some(0),
     }
 }
@@ -192,7 +194,9 @@ pub(super) fn has_unreadable_log(image: &PartitionImage) -> bool {
 fn has_unreadable(directory: &Image, is_log: bool) -> bool {
     directory.entries.iter().any(|entry| match &entry.content {
         Content::File(file) => {
-            !file.unreadable.is_empty() && entry.name.as_bytes().ends_with(b".log") == is_log
+            let is_within = |range: &Range<u64>| range.start < file.bytes.len() as u64;
+            let is_meant = entry.name.as_bytes().ends_with(b".log") == is_log;
+            is_meant && file.unreadable.iter().any(is_within)
         }
         Content::Unopenable | Content::Directory | Content::Other => false,
     })
