@@ -52,6 +52,17 @@ fn damaged_of(mut world: World) -> World {
     world
 }
 
+/// Restarts a replica whose first log cannot be read, until it waits for peers.
+fn give_up_unread(world: &mut World) {
+    world.storage.make_unreadable(Some(&log_path()));
+    world.restart();
+    while world.state() == Some(PartitionState::Unavailable) {
+        world.host.retry();
+        world.judge();
+    }
+    assert_eq!(world.state(), Some(PartitionState::Rebuilding), "{}", world.events());
+}
+
 /// Installs what `peer` serves.
 fn install(world: &mut World, peer: &World) -> Result<(), InstallError> {
     let offer = peer.host.offer(NAMESPACE).expect("the peer serves it");
@@ -309,13 +320,7 @@ fn a_crash_anywhere_leaves_the_old_directory_or_the_new_one() {
 fn a_copy_that_leaves_out_what_cannot_be_read_here_is_not_taken() {
     let peer = replica(6);
     let mut world = replica(4);
-    world.storage.make_unreadable(Some(&log_path()));
-    world.restart();
-    while world.state() == Some(PartitionState::Unavailable) {
-        world.host.retry();
-        world.judge();
-    }
-    assert_eq!(world.state(), Some(PartitionState::Rebuilding), "{}", world.events());
+    give_up_unread(&mut world);
     let mut offer = peer.host.offer(NAMESPACE).expect("it is served");
     offer.segments.remove(0);
     let error = world.host.begin_install(&world.storage, NAMESPACE, offer).unwrap_err();
@@ -329,15 +334,10 @@ fn a_copy_that_leaves_out_what_cannot_be_read_here_is_not_taken() {
 #[test]
 fn no_copy_without_a_message_is_taken_for_a_log_that_cannot_be_read() {
     let peer = replica(6);
-    let mut world = replica(4);
+    // All that it has lies in the log that cannot be read.
+    let mut world = replica(1);
     world.storage.take_away(&format!("{DIRECTORY}/ledger"));
-    world.storage.make_unreadable(Some(&log_path()));
-    world.restart();
-    while world.state() == Some(PartitionState::Unavailable) {
-        world.host.retry();
-        world.judge();
-    }
-    assert_eq!(world.state(), Some(PartitionState::Rebuilding), "{}", world.events());
+    give_up_unread(&mut world);
     let whole = peer.host.offer(NAMESPACE).expect("it is served");
     let empty = Offer { segments: Vec::new(), ..whole.clone() };
     let error = world.host.begin_install(&world.storage, NAMESPACE, empty).unwrap_err();

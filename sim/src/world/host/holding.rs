@@ -16,6 +16,7 @@ use crate::oracle::damage::Damages;
 use crate::oracle::invariants::{
     Given, Held, check_begun, check_came, check_given_up, check_newest, check_own_error,
 };
+use crate::oracle::reference::Reference;
 use crate::oracle::truth::{Life, Truth, Write};
 use crate::world::look;
 
@@ -47,10 +48,8 @@ impl HostWorld<'_> {
         let image = look::image(&member.node.disk, &slot.components);
         let has_directory = look::directory(&member.node.disk, &slot.components).is_some();
         let is_known = has_directory && !self.has_liars(m) && !member.was_lied_to;
-        let found = self.found(m, index, &image);
-        if !is_known || !found.is_all_found() {
-            return Held::default();
-        }
+        let found = is_known.then(|| self.found(m, index, &image));
+        let Some(found) = found.filter(Reference::is_all_found) else { return Held::default() };
         let readable = without_bad_sectors(&image.directory);
         let is_here = |write: &&Write| lives(write) && slot.truth.lies_in(&readable, write);
         // Of a log of which a part cannot be read only what is proven before it counts, and what a mark tells of; and what
