@@ -117,11 +117,7 @@ impl HostWorld<'_> {
     pub(super) fn check_newest(&mut self, m: usize, index: usize, directory: Option<DirectoryId>) {
         let (member, extra) = (&self.members[m], &self.members[m].extras[index]);
         let is_known = !member.was_lied_to && !member.had_failed_sync && !self.has_liars(m);
-        // One that a fault took away is not left anywhere, and any other is newer than nothing.
-        let components = &member.node.slots[index].components;
-        let fences = look::fence_directories(&member.node.disk, components);
-        let is_gone = |newest| fences.iter().all(|fence| *fence != newest);
-        let is_newest = extra.served_from.is_none_or(|newest| directory == Some(newest) || is_gone(newest));
+        let is_newest = extra.served_from.is_none() || extra.served_from == directory;
         let violation = check_newest(is_newest || !is_known || extra.is_deleted);
         self.fail_copy(m, index, violation);
     }

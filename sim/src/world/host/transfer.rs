@@ -76,10 +76,17 @@ impl HostWorld<'_> {
         let was_damaged = peer.extras[index].was_damaged || was_lied_to;
         let member = &mut self.members[m];
         let slot = &member.node.slots[index];
-        let replaces = look::directory(&member.node.disk, &slot.components);
         let host = member.host.as_mut().expect("the node is up");
         host.begin_install(&member.node.disk, slot.header.namespace, offer)?;
-        member.extras[index].is_copy_damaged = false;
+        let (disk, components) = (&member.node.disk, &slot.components);
+        let mut replaces = look::directory(disk, components);
+        let extra = &mut member.extras[index];
+        if extra.installing.is_some() && replaces.is_none() {
+            // An earlier copy that is complete gets its place before another one comes.
+            replaces = look::complete_sibling(disk, components);
+            extra.served_from = replaces.or(extra.served_from);
+        }
+        extra.is_copy_damaged = false;
         member.extras[index].installing =
             Some(Installing { from, truth, replaces, was_damaged, was_lied_to, damages: Damages::default() });
         Ok(())
