@@ -271,10 +271,11 @@ impl ResidueProbe {
             Drive::Paused => return Ok(Fill::Paused),
             Drive::Exhausted => self.exhaust(),
             // What is in that window is what was hashed. Other bytes may be those of one wrong read.
-            Drive::Fault(_) if in_log_window => self.reject(candidate),
             Drive::Fault(_) => {
-                tools.candidate_window.forget();
-                self.doubt(candidate);
+                if !in_log_window {
+                    tools.candidate_window.forget();
+                }
+                self.doubt(candidate, in_log_window);
             }
             Drive::Whole(_) if depth == Depth::Skeleton => {
                 return Ok(self.begin(candidate, Depth::Full, tools));
@@ -284,22 +285,32 @@ impl ResidueProbe {
         Ok(Fill::Ready)
     }
 
-    /// Looks at a candidate once more before it is rejected, where that was not done and is affordable.
-    fn doubt(&mut self, candidate: Candidate) {
+    /// Looks at a candidate once more before it is rejected, where that was not done, unless what `is_hashed` was seen.
+    fn doubt(&mut self, candidate: Candidate, is_hashed: bool) {
+        if candidate.is_second_look {
+            self.reject(candidate);
+            return;
+        }
         // The walk has read the batch at the stop twice. What the header of a torn one claims reaches over those behind
         // it, and is looked at only as far as it holds together.
         let is_at_stop = candidate.position == self.stop;
         let looked = self.allowance.looked_since(&self.allowance_before);
         let charged = if is_at_stop { 0 } else { looked.min(candidate.header.batch_length.get()) };
-        match self.second_looks.checked_sub(charged) {
-            Some(left) if !candidate.is_second_look => {
-                self.second_looks = left;
-                // What the first look cost is given back: it must not matter how much a window shows.
-                self.allowance = self.allowance_before;
-                self.phase = Phase::Again(Candidate { is_second_look: true, ..candidate });
-            }
-            Some(_) | None => self.reject(candidate),
+        let Some(left) = self.second_looks.checked_sub(charged) else {
+            // One wrong read may have hidden it, and who cannot look again does not know. What a window happens to show
+            // must not matter, so that holds whether or not this one was hashed.
+            self.is_exhausted = true;
+            self.reject(candidate);
+            return;
+        };
+        self.second_looks = left;
+        if is_hashed {
+            self.reject(candidate);
+            return;
         }
+        // What the first look cost is given back: it must not matter how much a window shows.
+        self.allowance = self.allowance_before;
+        self.phase = Phase::Again(Candidate { is_second_look: true, ..candidate });
     }
 
     fn reject(&mut self, candidate: Candidate) {

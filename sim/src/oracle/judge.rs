@@ -9,7 +9,7 @@ use super::invariants::{
     check_promises, check_refused_untouched, check_served, check_settling, check_verified_bytes, check_work,
     recovered_lengths,
 };
-use super::reference::{agrees, recover, serves_alike};
+use super::reference::{agrees, looks_at_all, recover, serves_alike};
 use super::served_log::{self, Lying};
 use super::{Check, Image, Value, Violation};
 use crate::disk::{Cause, FaultTally};
@@ -125,11 +125,15 @@ fn reference_agrees(view: &BootView<'_>) -> Option<Violation> {
     agrees(&reference, Some(view.facts), view.verdict).err()
 }
 
-/// Behind one read that lied, what is served is what the reference serves of the bytes that lie there.
+/// Behind one read that lied, what is served is what the reference serves of the bytes that lie there, and what is not
+/// was all looked at.
 fn sees_through_one_lie(view: &BootView<'_>) -> Option<Violation> {
     let is_asked = !view.sees_truth && view.lies_at_most_once && view.writes_land && !view.failed_to_act;
-    let judged = view.judged.filter(|_| is_asked && view.verdict.is_served())?;
+    let judged = view.judged.filter(|_| is_asked)?;
     let reference = recover(&judged.directory, &view.expectation);
+    if !view.verdict.is_served() {
+        return looks_at_all(&reference, view.facts, view.verdict).err();
+    }
     let is_hidden = reference.segments.iter().zip(&view.facts.segments).any(|(reference, facts)| {
         let (end, shown) = (reference.proven_bytes.get(), facts.proven.end.get());
         // One wrong read may show a whole other log of the same length, where no mark tells the two apart.

@@ -74,6 +74,8 @@ pub enum Question {
     Laid,
     /// Which of the calls fails that it asks with (I18).
     FailedCall,
+    /// Whether bait and a whole batch are laid behind the newest log (reference, I18).
+    LaidBehindBait,
 }
 
 impl Sample {

@@ -2,10 +2,12 @@
 //!
 //! Promises: what is laid is a whole batch that only what lies around it tells from one that was written here: in a message
 //! behind a whole stranger it is no payload, and in a whole message of a damaged batch it is nothing else (N09). Asked
-//! besides with one of the reads of it gone wrong (N13). Leaves out: what follows for the verdict, which the reference says.
+//! besides with one of the reads of it gone wrong (N13), and so is a whole batch behind bait that leaves nothing for second
+//! looks (F46). Leaves out: what follows for the verdict, which the reference says.
 
 use std::fmt;
 
+use recovery_core::decide::Disposition;
 use recovery_core::format::{BATCH_HEADER_BYTES, FileName, LEDGER_RECORD_BYTES};
 use recovery_core::storage::Call;
 
@@ -25,8 +27,15 @@ use crate::schedule::{BatchId, Plant};
 /// One start in so many is asked about each of what may be laid behind its newest log.
 const SHARE: u64 = 48;
 
+/// One start in so many is asked about bait, where nothing tells what is promised.
+const SHARE_OF_BAIT: u64 = 4;
+
 /// Bytes of the innermost payload.
 const PAYLOAD_BYTES: u32 = 60;
+
+/// How many batches lie inside of the outermost one of bait, and the payload of the whole batch behind it: looking twice at
+/// all that fails costs more than twice what there is, and looking at it once does not run any budget out.
+const BAIT: (u8, u32) = (8, 1700);
 
 /// Where in a header its checksum lies.
 const CHECKSUM_AT: usize = 40;
@@ -38,8 +47,12 @@ pub enum Laid {
     Stranger,
     /// A damaged batch, and a batch in its one message, which is whole.
     Message,
-    /// A damaged batch like that, of which one read goes wrong.
-    MisreadMessage {
+    /// Batches inside of batches, the innermost of them damaged, and behind them a whole batch.
+    Bait,
+    /// One of those two, and one read goes wrong of the batch that is whole, or of the message.
+    Misread {
+        /// Whether it lies behind bait.
+        is_bait: bool,
         /// How.
         misread: Misread,
         /// Which of the start's calls it is, counted from 1.
@@ -67,11 +80,17 @@ impl Again<'_> {
         if !self.boot.verdict.is_served() || !self.circumstances.sees_truth {
             return Vec::new();
         }
+        let mut laid: Vec<Laid> =
+            drawn.map(|choice| Laid::BEHIND[usize::try_from(choice).expect("there are few kinds")]).collect();
+        let drawn = self.sample.choices(Question::LaidBehindBait, self.nth, SHARE_OF_BAIT);
+        if self.boot.facts.ledger.known().is_none() && drawn.into_iter().any(|choice| choice == 0) {
+            laid.push(Laid::Bait);
+        }
         let mut found = Vec::new();
-        for choice in drawn {
+        for laid in laid {
             // One is enough.
             if found.is_empty() {
-                found = self.laid_behind(Laid::BEHIND[usize::try_from(choice).expect("there are few kinds")]);
+                found = self.laid_behind(laid);
             }
         }
         found
@@ -90,18 +109,17 @@ impl Again<'_> {
         let told = judged.map(|before| reference::recover(&before.directory, &expectation));
         let violation =
             told.and_then(|told| reference::agrees(&told, Some(&again.facts), &again.verdict).err());
-        if violation.is_some() || laid != Laid::Message {
+        if violation.is_some() || laid == Laid::Stranger {
             return self.found(&Change::Laid(laid), &again, violation.into_iter().collect());
         }
-        self.laid_and_misread(&again, from)
+        self.laid_and_misread(laid, &again, from)
     }
 
-    /// I18: one of the reads of a message that holds a batch goes wrong once.
-    fn laid_and_misread(&mut self, first: &Boot, from: u64) -> Vec<Found> {
+    /// I18: one of the reads goes wrong once of what lies there from a position on: a message that holds a batch, or a batch.
+    fn laid_and_misread(&mut self, laid: Laid, first: &Boot, from: u64) -> Vec<Found> {
         let place = self.sample.place(self.nth);
-        let message = from + BATCH_HEADER_BYTES as u64;
         let is_of_it = |call: &Event| {
-            call.call == Call::Read && call.errno.is_none() && call.length > 0 && call.position >= message
+            call.call == Call::Read && call.errno.is_none() && call.length > 0 && call.position >= from
         };
         let Some(log) = self.newest_log() else { return Vec::new() };
         let looking =
@@ -114,20 +132,22 @@ impl Again<'_> {
         let (call, read) = reads[usize::try_from(nth).expect("a start makes few reads")];
         let misread = if place >> 32 & 1 == 0 { Misread::Flipped } else { Misread::Zeros };
         self.node.disk.restore(&self.moments.before);
-        self.lay(Laid::Message).expect("it was laid once");
+        self.lay(laid).expect("it was laid once");
         let injection = self.injection(misread, call, &read);
         let again = self.start_through_injection(injection);
-        if has_run_out(&first.facts) || has_run_out(&again.facts) {
+        // What is refused stays refused. How many offsets are skipped may depend on what a budget was enough for.
+        let is_refused = matches!(first.verdict.disposition, Disposition::Refuse(_));
+        if !is_refused && (has_run_out(&first.facts) || has_run_out(&again.facts)) {
             return Vec::new();
         }
         let expected = Expected {
             may_be_unavailable: true,
             for_any_reason: true,
-            ..Expected::the_same("the verdict behind a read of a message that went wrong once")
+            ..Expected::the_same("the verdict behind a read that went wrong once of what was laid")
         };
         let violation =
             check_misread(&expected, (&first.verdict, &first.plan), (&again.verdict, &again.plan));
-        let laid = Laid::MisreadMessage { misread, call };
+        let laid = Laid::Misread { is_bait: laid == Laid::Bait, misread, call };
         self.found(&Change::Laid(laid), &again, violation.into_iter().collect())
     }
 
@@ -136,7 +156,7 @@ impl Again<'_> {
         look::file(&self.node.disk, &self.slot().components, &FileName::log(newest.start))
     }
 
-    /// Lays it behind the end of the newest log, and says where that was. `None`: there is none, it does not end in a whole
+    /// Lays it behind the end of the newest log, and says where what is asked about begins. `None`: there is none, it does not end in a whole
     /// batch, no offset is left, or the filesystem checksums data and does not show it.
     fn lay(&self, laid: Laid) -> Option<u64> {
         let disk = &self.node.disk;
@@ -149,9 +169,11 @@ impl Again<'_> {
         let base = newest.proven.next_offset;
         base.checked_add(1)?;
         let own = self.slot().header.namespace;
+        let nested = if laid == Laid::Bait { BAIT.0 } else { 1 };
         let nesting =
-            Plant { messages: 1, payload_bytes: PAYLOAD_BYTES, nested: 1, ..Plant::new(own, BatchId(0)) };
+            Plant { messages: 1, payload_bytes: PAYLOAD_BYTES, nested, ..Plant::new(own, BatchId(0)) };
         let mut bytes = plant::batch(&nesting, base, 0);
+        let mut from = position;
         match laid {
             Laid::Stranger => {
                 let other = Plant {
@@ -162,11 +184,20 @@ impl Again<'_> {
                 let header = plant::batch(&other, base, 0);
                 bytes.splice(..BATCH_HEADER_BYTES, header);
             }
-            Laid::Message | Laid::MisreadMessage { .. } => bytes[CHECKSUM_AT] ^= 1,
-            Laid::ShorterLedger { .. } => return None,
+            Laid::Message => {
+                bytes[CHECKSUM_AT] ^= 1;
+                from += BATCH_HEADER_BYTES as u64;
+            }
+            Laid::Bait => {
+                *bytes.last_mut().expect("a batch has bytes") ^= 1;
+                from += bytes.len() as u64;
+                let behind = Plant { messages: 1, payload_bytes: BAIT.1, ..Plant::new(own, BatchId(0)) };
+                bytes.extend(plant::batch(&behind, base.checked_add(1)?, 0));
+            }
+            Laid::Misread { .. } | Laid::ShorterLedger { .. } => return None,
         }
         disk.damage(log, Damage::Overwrite { position, bytes: &bytes }, Cause::Plant, false)?;
-        disk.unreadable_bytes(log).is_empty().then_some(position)
+        disk.unreadable_bytes(log).is_empty().then_some(from)
     }
 
     /// I18: zeros that a record of the ledger ends in are there as soon as another one is written behind it, so a ledger that
@@ -221,8 +252,12 @@ impl fmt::Display for Laid {
             Self::Message => formatter.write_str(
                 "a damaged batch lay behind the newest log, and a batch in its message, which was whole",
             ),
-            Self::MisreadMessage { misread, call } => {
-                write!(formatter, "{}, and call {call}{misread}", Self::Message)
+            Self::Bait => formatter.write_str(
+                "batches inside of batches lay behind the newest log, and a whole one behind them",
+            ),
+            Self::Misread { is_bait, misread, call } => {
+                let laid = if *is_bait { Self::Bait } else { Self::Message };
+                write!(formatter, "{laid}, and call {call}{misread}")
             }
             Self::ShorterLedger { zeros } => {
                 write!(formatter, "the ledger was shorter by the zeros that it ended in, {zeros} of them")

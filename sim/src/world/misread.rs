@@ -6,17 +6,19 @@
 
 use std::ops::Range;
 
+use recovery_core::decide::Disposition;
 use recovery_core::format::FileName;
 use recovery_core::observe::{Residue, Stop};
 use recovery_core::storage::{Call, Errno, Name};
 
 use super::again::{Again, Found};
-use super::boot::{Boot, Sight};
+use super::boot::{self, Boot, Sight};
 use super::look;
 use super::varied::{Change, Misread};
 use crate::disk::{Cause, Disturbance, Event, FileId, Injection, View};
 use crate::oracle::invariants::{Expected, check_misread, has_run_out};
 use crate::oracle::sample::Question;
+use crate::oracle::{Check, Value, Violation, reference};
 use crate::schedule::{CallPoint, FaultKind, Times};
 
 /// One start in so many is asked where nothing is damaged: each read of it is that of a whole log, or of a whole ledger.
@@ -70,8 +72,18 @@ impl Again<'_> {
         let of = self.read_of(&read);
         let injection = self.injection(misread, call, &read);
         let again = self.start_through_injection(injection);
-        if has_run_out(&self.boot.facts) || has_run_out(&again.facts) {
+        if has_run_out(&self.boot.facts) {
             return Vec::new();
+        }
+        let change = Change::Misread { misread, call, about: None };
+        if has_run_out(&again.facts) {
+            let (enough, used_up) = (Value::Code("enough"), Value::Code("used-up"));
+            let subject = "what may be looked at behind a read that went wrong once";
+            let violation = Violation::new(Check::I18, subject, enough, used_up);
+            // Where two readings differ, nothing is judged.
+            let is_judged = !matches!(again.verdict.disposition, Disposition::Unavailable(_));
+            let found = (is_judged && !self.can_run_out()).then_some(violation);
+            return self.found(&change, &again, found.into_iter().collect());
         }
         // A log counts as unreadable by two reads that fail. Where it is whole the next one shows that.
         let is_asked_again = of == Read::Log && (misread == Misread::Failed || is_whole(self.boot));
@@ -88,6 +100,12 @@ impl Again<'_> {
         let violation = check_misread(&expected, first, second).filter(|_| !self.is_right(misread, &read));
         let about = violation.is_some().then(|| self.told(&read, &[&self.moments.before]));
         self.found(&Change::Misread { misread, call, about }, &again, violation.into_iter().collect())
+    }
+
+    /// Whether what lies there holds bait: then one wrong read may decide what the budgets are enough for.
+    fn can_run_out(&self) -> bool {
+        let Some(judged) = self.boot.carried.as_ref().or(self.boot.before.as_ref()) else { return true };
+        !reference::recover(&judged.directory, &boot::expectation(self.slot())).is_all_found()
     }
 
     /// The start again, on the disk as it is now, with one thing going wrong in it.

@@ -449,7 +449,10 @@ mod tests {
         check(Change::Laid(Laid::ShorterLedger { zeros: 2 }), told);
         let told = "a damaged batch lay behind the newest log, and a batch in its message, which was whole, and call 9 \
                     showed zeros, once";
-        check(Change::Laid(Laid::MisreadMessage { misread: Misread::Zeros, call: 9 }), told);
+        check(Change::Laid(Laid::Misread { is_bait: false, misread: Misread::Zeros, call: 9 }), told);
+        let told = "batches inside of batches lay behind the newest log, and a whole one behind them, and call 9 showed \
+                    zeros, once";
+        check(Change::Laid(Laid::Misread { is_bait: true, misread: Misread::Zeros, call: 9 }), told);
         check(Change::Baited, "bait lay behind the newest log, batches inside of batches");
         let range = |first, last| LostRange { first: Offset::new(first), last: Offset::new(last) };
         let named = vec![range(0, 4), range(9, 9)];

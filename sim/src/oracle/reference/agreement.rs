@@ -46,7 +46,7 @@ fn within_budget(reference: &Reference, facts: &PartitionFacts, verdict: &Verdic
     for segment in &mut findings.segments {
         let core = facts.segments.iter().find(|core| core.start.get() == segment.start);
         let Some(core) = core.map(|core| &core.residue) else { continue };
-        if core.kind == Residue::Unproven && may_be_unproven(segment.residue) {
+        if core.kind == Residue::Unproven && segment.has_bait && may_be_unproven(segment.residue) {
             segment.residue = Residue::Unproven;
             if segment.is_cut() {
                 unproven_next_offset = unproven_next_offset.max(Some(most_it_could_hold(segment)));
@@ -65,6 +65,30 @@ fn within_budget(reference: &Reference, facts: &PartitionFacts, verdict: &Verdic
         Some(most) => skipping_what_was_not_seen(told, verdict, most),
         None => told,
     }
+}
+
+/// Compares only whether all was looked at: without bait a budget is enough for it, and for one wrong read besides.
+///
+/// # Errors
+///
+/// The first segment of which a budget ran out for no reason.
+pub fn looks_at_all(
+    reference: &Reference,
+    facts: &PartitionFacts,
+    verdict: &Verdict,
+) -> Result<(), Violation> {
+    if verdict.disposition.code() == Disposition::Unavailable.code() {
+        // Where two readings differ, or one failed, nothing was judged.
+        return Ok(());
+    }
+    let findings = reference.findings.iter().flat_map(|findings| &findings.segments);
+    for (segment, core) in findings.zip(&facts.segments) {
+        let ran_out = core.residue.kind == Residue::Unproven && !segment.has_bait;
+        let (enough, actual) =
+            (Value::Code("enough"), Value::Code(if ran_out { "used-up" } else { "enough" }));
+        expect(Some(core.start), "what may be looked at behind one wrong read", enough, actual)?;
+    }
+    Ok(())
 }
 
 /// Compares only what is served: the disposition, and where each log ends.

@@ -12,6 +12,8 @@ pub(super) const HEADER_BYTES: usize = 256;
 pub(super) const FRAME_BYTES: usize = 48;
 /// The header field that holds the length of the whole batch.
 const LENGTH_AT: usize = 32;
+/// The header field that holds the number of messages.
+const MESSAGES_AT: usize = 48;
 /// Where the bytes of a header begin that are zero to its end.
 const RESERVED_AT: usize = 52;
 
@@ -59,7 +61,7 @@ pub(super) fn verify(log: &[u8], at: usize) -> Result<Batch, Flaw> {
         base_offset: u64_at(rest, 8),
         base_timestamp: u64_at(rest, 16),
         length: usize::try_from(length).expect("the batch lies in memory"),
-        messages: u32_at(rest, 48),
+        messages: u32_at(rest, MESSAGES_AT),
         checksum: u64_at(rest, 40),
     };
     let bytes = &rest[..batch.length];
@@ -97,6 +99,38 @@ pub(super) fn next_candidate(log: &[u8], from: usize) -> Option<usize> {
 /// The length that a header at `at` claims for its batch.
 pub(super) fn claimed_length(log: &[u8], at: usize) -> u64 {
     u64_at(log, at + LENGTH_AT)
+}
+
+/// What it takes to look at a batch, in bytes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// What is gone over: all of it where its frames tile it, else the headers of as many as hold together, and of the
+    /// one that does not.
+    pub(super) work: u64,
+    /// What is looked at at most, by those who read what lies between two headers, too.
+    pub(super) look: u64,
+}
+
+/// What it takes to look at a batch at `at`, whose header passes [`next_candidate`].
+pub(super) fn cost(log: &[u8], at: usize) -> Cost {
+    let claimed = claimed_length(log, at);
+    let messages = u32_at(log, at + MESSAGES_AT);
+    let mut end = at + HEADER_BYTES;
+    let mut headers = HEADER_BYTES as u64;
+    for _ in 0..messages {
+        // The frame at which it ends is looked at, too.
+        headers += FRAME_BYTES as u64;
+        let Some(length) = frame_length(log, end) else { break };
+        end += length;
+        if (end - at) as u64 > claimed {
+            break;
+        }
+    }
+    let gone_over = (end - at) as u64;
+    if gone_over == claimed {
+        return Cost { work: claimed, look: claimed };
+    }
+    Cost { work: headers.min(claimed), look: (gone_over + FRAME_BYTES as u64).min(claimed) }
 }
 
 /// The whole length of the frame at `at`, or `None` if it passes the end of `bytes`.

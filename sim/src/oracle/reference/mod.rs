@@ -29,7 +29,7 @@ mod walk;
 use recovery_core::observe::{Evidence, Expectation, IndexState, Residue, Stop};
 use recovery_core::units::{Incarnation, Length, Offset, SegmentStart};
 
-pub use agreement::{agrees, serves_alike};
+pub use agreement::{agrees, looks_at_all, serves_alike};
 pub use heard::Heard;
 pub(in crate::oracle) use verified::verified_batches;
 pub use verified::{VerifiedBatch, is_whole_batch, verified_prefix};

@@ -8,7 +8,7 @@ use std::ops::Range;
 use recovery_core::observe::Residue;
 
 use super::batch::{
-    Batch, FRAME_BYTES, HEADER_BYTES, claimed_length, frame_length, frame_matches, next_candidate, verify,
+    Batch, FRAME_BYTES, HEADER_BYTES, cost, frame_length, frame_matches, next_candidate, verify,
 };
 use super::little_endian::is_all_zero;
 use super::walk::CEILING_BYTES;
@@ -25,8 +25,8 @@ pub(super) struct Rest {
     pub(super) length: u64,
     /// Offsets of each survivor in it: its first, and one behind its last.
     pub(super) survivors: Vec<(u64, u64)>,
-    /// Whether places where a batch could start claim more bytes than there are, or are many: only then can a
-    /// budget for looking at each of them run out, since one that is looked at costs a few times its bytes.
+    /// Whether places where a batch could start are many, or take more to look at than there are bytes, once or where
+    /// they fail once more: only then can a budget for that run out, even if one read goes wrong.
     pub(super) has_bait: bool,
     /// Runs of batches that a loss, once accepted, carries over.
     pub(super) runs: Vec<Run>,
@@ -68,7 +68,7 @@ pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
     rest.kind = Residue::Noise;
     let mut payloads = known_payloads(log, stop).into_iter().peekable();
     let mut from = stop;
-    let (mut candidates, mut claimed) = (0, 0);
+    let (mut candidates, mut work, mut again) = (0, 0, 0);
     while let Some(at) = next_candidate(log, from) {
         while payloads.peek().is_some_and(|payload| payload.end <= at) {
             payloads.next();
@@ -78,9 +78,13 @@ pub(super) fn look(log: &[u8], stop: usize, chain: &Chain) -> Rest {
             continue;
         }
         candidates += 1;
-        claimed += claimed_length(log, at);
-        rest.has_bait = candidates > HONEST_CANDIDATES || claimed > bytes.len() as u64;
-        let Ok(batch) = verify(log, at) else {
+        let cost = cost(log, at);
+        let verified = verify(log, at);
+        work += cost.work;
+        // What fails is looked at twice, but for the batch at the stop: the walk has seen that one already.
+        again += if verified.is_err() && at > stop { cost.look } else { 0 };
+        rest.has_bait = candidates > HONEST_CANDIDATES || work.max(again) > bytes.len() as u64;
+        let Ok(batch) = verified else {
             from = at + 1;
             continue;
         };

@@ -44,7 +44,7 @@ use super::scenario::Schedule;
 use super::tape::Tape;
 
 /// Raised whenever any seed would give another schedule.
-pub const GENERATOR: u32 = 10;
+pub const GENERATOR: u32 = 11;
 
 /// The schedule that a tape spells.
 ///

@@ -192,14 +192,15 @@ impl Draft<'_> {
         self.push(Action::Link(LinkState::Down));
         self.node = here;
         let payload = narrow(self.tape.range(STREAM, HOLED_BYTES.0, HOLED_BYTES.1));
-        let count = narrow(self.tape.range(STREAM, 1, 3));
+        // Of what the peer lacks something verifies behind the damage, or nothing tells but a mark.
+        let is_marked_only = self.tape.chance(STREAM, 500);
+        let count = if is_marked_only { 1 } else { narrow(self.tape.range(STREAM, 1, 3)) };
         self.put_some(at, count, payload);
         self.flush_all(at);
         self.push(Action::Checkpoint(partition));
         self.crash_now(Crash::Process);
-        // Not the newest one: behind it something verifies that the peer lacks.
-        let older = self.books[at].batches.len().max(2) - 1;
-        let lost = self.tape.index(STREAM, older);
+        let newest = self.books[at].batches.len().max(2) - 1;
+        let lost = if is_marked_only { newest } else { self.tape.index(STREAM, newest) };
         self.flip_in_batch(at, lost);
         self.push(Action::Start);
         self.node = peer;

@@ -53,12 +53,12 @@ fn the_schedules_of_the_first_seeds_are_pinned_for_this_generator() {
 }
 
 const PINNED: &str = "\
-generator 10
+generator 11
 mixed 6ef9a714db46a517
 small 9893bb8e243eb8c0
 medium 18e5bdc331e0d3dc
 large 628f6b4595ee32d8
-three nodes e8138e4e7550e2aa
+three nodes c1a065d9955cc702
 mixed replicas 8860f1fe33328a43
 ";
 

@@ -63,7 +63,8 @@ impl HostWorld<'_> {
                         let is_waiting = matches!(event, HostEvent::Rebuilding { .. });
                         let held = if is_waiting { self.held_here(m, index) } else { Held::default() };
                         self.members[m].extras[index].held = held;
-                        if is_gap && !sight.was_looked_at_alone(index) {
+                        // Who looks alone is not lied to as that start was.
+                        if is_gap && (!sight.was_looked_at_alone(index) || self.lies_of(m).lasts) {
                             self.note_strangers(m, index);
                         }
                     }

@@ -8,7 +8,8 @@ use recovery_core::storage::{Call, Errno, Name, StorageError};
 use recovery_core::units::{Length, Offset, Position, SegmentStart};
 
 use super::differential::run_core;
-use crate::oracle::reference::agrees;
+use crate::oracle::Value;
+use crate::oracle::reference::{agrees, looks_at_all};
 use crate::oracle::specimen::{
     Directory, FLOOR, FRONTIER, Record, batch, batch_of, batches, entries, mark, record,
 };
@@ -150,54 +151,65 @@ fn unavailable_is_a_word_of_its_own() {
     assert!(agrees(&unknown().recover(), None, &verdict).is_err());
 }
 
-#[test]
-fn a_budget_that_ran_out_is_believed_with_what_follows_from_it() {
-    // Without evidence it is a refusal, and no longer a cut.
-    check(
-        &unknown(),
-        |facts, _| facts.segments[0].residue.kind = Residue::Unproven,
-        "reference: segment 0: action should be keep and is cut",
-    );
-    check(
-        &unknown(),
-        |facts, verdict| {
-            facts.segments[0].residue.kind = Residue::Unproven;
-            *verdict = recovery_core::decide::decide(facts);
-        },
-        "agreed",
-    );
-    // Above a mark it is a cut that skips all that could lie there.
-    let with_room: Change = |facts, verdict| {
-        facts.segments[1].residue.kind = Residue::Unproven;
-        *verdict = recovery_core::decide::decide(facts);
-    };
-    check(&torn(), with_room, "agreed");
-    check(
-        &torn(),
-        |facts, verdict| {
-            facts.segments[1].residue.kind = Residue::Unproven;
-            verdict.next_offset = Some(Offset::new(6));
-        },
-        "reference: next_offset should be 7 and is 6",
-    );
-    check(
-        &torn(),
-        |facts, verdict| {
-            facts.segments[1].residue.kind = Residue::Unproven;
-            verdict.next_offset = Some(Offset::new(5 + 756 / 48 + 1));
-        },
-        "reference: next_offset should be 7 and is 21",
-    );
-}
-
-/// A damaged batch that holds batches inside of batches, and a survivor behind it, above a mark.
-fn baited() -> Directory {
+/// A damaged batch that holds batches inside of batches.
+fn bait() -> Vec<u8> {
     let mut bait = batch(9, 1);
     for _ in 0..3 {
         bait = batch_of(3, 5, &[&bait]);
     }
     *bait.last_mut().expect("it has bytes") ^= 1;
-    let log = [&batches(3, 2)[..], &bait, &batch(6, 1)].concat();
+    bait
+}
+
+/// Bait, and nothing that says how far the log is proven.
+fn unknown_bait() -> Directory {
+    Directory::new().log(0, [&batches(0, 2)[..], &bait()].concat()).index(0, entries(0, 2))
+}
+
+const RAN_OUT: Change = |facts, verdict| {
+    facts.segments.last_mut().expect("there is a segment").residue.kind = Residue::Unproven;
+    *verdict = recovery_core::decide::decide(facts);
+};
+
+#[test]
+fn a_budget_that_ran_out_is_believed_with_what_follows_from_it() {
+    // Without evidence it is a refusal, and no longer a cut.
+    check(
+        &unknown_bait(),
+        |facts, _| facts.segments[0].residue.kind = Residue::Unproven,
+        "reference: segment 0: action should be keep and is cut",
+    );
+    check(&unknown_bait(), RAN_OUT, "agreed");
+    // Above a mark it is a cut that skips all that could lie there.
+    check(&baited(), RAN_OUT, "agreed");
+    // Behind the last survivor at least, and no further than the bytes have room for.
+    for next_offset in [6, 1000] {
+        let (mut observed, mut verdict) = run_core(&baited().image, baited().expectation(), 4096, 100_000);
+        observed.facts.segments[0].residue.kind = Residue::Unproven;
+        verdict.next_offset = Some(Offset::new(next_offset));
+        let found = agrees(&baited().recover(), Some(&observed.facts), &verdict);
+        let expected = format!("reference: next_offset should be 7 and is {next_offset}");
+        assert_eq!(found.map_err(|violation| violation.to_string()), Err(expected));
+    }
+}
+
+#[test]
+fn no_budget_runs_out_where_nothing_is_bait() {
+    check(&unknown(), RAN_OUT, "reference: segment 0: residue should be noise and is unproven");
+    check(&torn(), RAN_OUT, "reference: segment 3: residue should be survivor and is unproven");
+    for (directory, expected) in [(unknown(), Err("enough")), (unknown_bait(), Ok(()))] {
+        let (mut observed, mut verdict) = run_core(&directory.image, directory.expectation(), 4096, 100_000);
+        let told = directory.recover();
+        assert_eq!(looks_at_all(&told, &observed.facts, &verdict), Ok(()));
+        RAN_OUT(&mut observed.facts, &mut verdict);
+        let found = looks_at_all(&told, &observed.facts, &verdict);
+        assert_eq!(found.map_err(|violation| violation.expected), expected.map_err(Value::Code));
+    }
+}
+
+/// A damaged batch that holds batches inside of batches, and a survivor behind it, above a mark.
+fn baited() -> Directory {
+    let log = [&batches(3, 2)[..], &bait(), &batch(6, 1)].concat();
     let records = [Record { floor: 3, ..mark(FRONTIER, 3, &batches(3, 2)) }];
     Directory::new().log(3, log).index(3, entries(3, 2)).ledger(&records)
 }
