@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::lines::{FailureLine, LineError, Section, ShardLine, StartedLine, SummaryLine, summary_of};
+use super::lines::{
+    FailureLine, LineError, Section, ShardLine, StartedLine, SummaryLine, WorldLine, summary_of,
+};
 use super::whole::Whole;
 use crate::run::join::join;
 use crate::run::pace::ShardPace;
@@ -209,7 +211,9 @@ fn rank(section: &Section) -> (u64, String) {
 }
 
 fn is_of_one_run(first: &StartedLine, other: &StartedLine) -> Result<(), MergeError> {
+    let none = || "none".to_owned();
     let of = |line: &StartedLine| {
+        let WorldLine { regime, filesystem, size, replicas, image } = &line.world;
         [
             ("schema", line.schema.to_string()),
             ("generator", line.generator.to_string()),
@@ -217,10 +221,14 @@ fn is_of_one_run(first: &StartedLine, other: &StartedLine) -> Result<(), MergeEr
             ("commit", line.commit.clone()),
             // Where no commit tells builds apart, the program does.
             ("the program", if line.has_commit() { String::new() } else { program(line) }),
-            ("world", format!("{:?}", line.world)),
+            ("regime", regime.clone()),
+            ("filesystem", filesystem.clone()),
+            ("size", size.clone()),
+            ("replicas", replicas.clone()),
+            ("the hash of the image", image.clone().unwrap_or_else(none)),
             ("checks", line.checks.clone()),
-            ("subject", format!("{:?}", line.subject)),
-            ("the limit of seeds", format!("{:?}", line.limits.seeds)),
+            ("subject", line.subject.clone().unwrap_or_else(none)),
+            ("the limit of seeds", line.limits.seeds.map_or_else(none, |seeds| seeds.to_string())),
             ("the number of shards", line.shard.count.to_string()),
         ]
     };
@@ -349,6 +357,19 @@ mod tests {
             failures: seeds.iter().take(2).map(|seed| failure(*seed)).collect(),
             reach: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_differs_between_two_runs_is_said_in_words() {
+        let check = |change: fn(&mut StartedLine), expected: &str| {
+            let mut other = section(2, &[16]);
+            change(&mut other.started);
+            let error = merged(vec![section(1, &[14]), other]).expect_err("they are of two runs");
+            assert_eq!(error.to_string(), format!("these are shards of two runs: {expected} in another"));
+        };
+        check(|line| line.limits.seeds = None, "the limit of seeds is 100 in one and none");
+        check(|line| line.world.size = "small".to_owned(), "size is mixed in one and small");
+        check(|line| line.subject = Some("exec:x".to_owned()), "subject is none in one and exec:x");
     }
 
     #[test]
