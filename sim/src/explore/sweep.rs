@@ -59,7 +59,7 @@ pub fn sweep(subjects: &[Schedule], request: &Request, interrupted: &AtomicBool)
         pieces.extend((0..calls.len()).map(|step| piece(Some(step))));
         pieces.push(piece(None));
     }
-    let done = pool::run(&pieces, request.jobs, |arena, piece| {
+    let done = pool::run(&pieces, request.jobs, Piece::weight, |arena, piece| {
         let mut sweeper = Sweeper { arena, request, budget: &budget, interrupted, done: Done::default() };
         sweeper.sweep(piece);
         sweeper.done

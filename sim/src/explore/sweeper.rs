@@ -33,6 +33,14 @@ pub(super) struct Piece<'a> {
     pub(super) step: Option<usize>,
 }
 
+impl Piece<'_> {
+    /// How much it is, next to others: the calls at which something may go wrong.
+    pub(super) fn weight(&self) -> usize {
+        let calls = |step: usize| self.calls[step].len();
+        self.step.map_or_else(|| (0..self.calls.len()).map(calls).sum(), calls)
+    }
+}
+
 /// The sampled checks of a variant: one of each kind, since there are so many variants.
 pub(super) fn light(number: u64) -> Sample {
     Sample::draw(&mut Tape::from_seed(number))
